@@ -7,9 +7,9 @@ struct LanguageTable: Sendable {
     private let name: String
     let fillers, doubled: Set<String>
     /// Words that mean something, but for where commas part them from the sentence.
-    let betweenCommas, takeBack: Phrases<Bool>
+    let betweenCommas, takeBack: Phrases
     /// Marks that belong to the word before, with line breaks among them, and to the word behind.
-    let marks, opening: Phrases<String>
+    let marks, opening: Phrases
 
     private init(_ bytes: [UInt8]) throws(SettingsError) {
         var reader = SettingsReader(
@@ -17,8 +17,8 @@ struct LanguageTable: Sendable {
         name = try reader.string("name") ?? ""
         fillers = Set(try reader.strings("fillers") ?? [])
         doubled = Set((try reader.strings("doubled") ?? []).map(RuledWord.key))
-        betweenCommas = Phrases((try reader.strings("between-commas") ?? []).map { ($0, true) })
-        takeBack = Phrases((try reader.strings("take-back") ?? []).map { ($0, true) })
+        betweenCommas = Phrases((try reader.strings("between-commas") ?? []).map { ($0, "") })
+        takeBack = Phrases((try reader.strings("take-back") ?? []).map { ($0, "") })
         marks = Phrases((try reader.texts("marks") ?? []).map { ($0.name, $0.value) })
         opening = Phrases((try reader.texts("opening") ?? []).map { ($0.name, $0.value) })
         try reader.finish()

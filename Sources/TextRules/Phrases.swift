@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Phrases and what stands for each, found by their first words.
-struct Phrases<Value: Sendable & Hashable>: Sendable, Hashable {
+struct Phrases: Sendable, Hashable {
     private struct Phrase: Sendable, Hashable {
         let keys: [String]
-        let value: Value
+        let value: String
     }
 
     /// The longest first.
     private var phrases: [String: [Phrase]] = [:]
 
-    init(_ all: some Sequence<(String, Value)>) {
+    init(_ all: some Sequence<(String, String)>) {
         for (text, value) in all {
             let keys = RuledWord.keys(text)
             guard let first = keys.first, keys.allSatisfy({ !$0.isEmpty }) else { continue }
@@ -21,7 +21,7 @@ struct Phrases<Value: Sendable & Hashable>: Sendable, Hashable {
     }
 
     /// The longest phrase with which a text goes on; a mark in the middle parts it.
-    func first(of words: ArraySlice<RuledWord>) -> (value: Value, words: ArraySlice<RuledWord>)? {
+    func first(of words: ArraySlice<RuledWord>) -> (value: String, words: ArraySlice<RuledWord>)? {
         guard let first = words.first, let phrases = phrases[first.key] else { return nil }
         for phrase in phrases {
             let found = words.prefix(phrase.keys.count)
@@ -33,5 +33,9 @@ struct Phrases<Value: Sendable & Hashable>: Sendable, Hashable {
             return (phrase.value, found)
         }
         return nil
+    }
+
+    func isFound(in words: ArraySlice<RuledWord>) -> Bool {
+        words.indices.contains { first(of: words[$0...]) != nil }
     }
 }

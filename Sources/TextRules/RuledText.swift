@@ -12,6 +12,8 @@ package struct RuledWord: Sendable, Hashable {
     var trail: String
     /// The letters as they are compared.
     let key: String
+    /// Whether its last marks were spoken.
+    var isMarked = false
     /// Which of the words it was made of, by their numbers.
     package internal(set) var span: Range<Int>
 
@@ -32,23 +34,32 @@ package struct RuledWord: Sendable, Hashable {
         phrase.split(whereSeparator: \.isWhitespace).map { RuledWord($0, at: 0).key }
     }
 
-    private static func opens(_ character: Character) -> Bool {
-        "\"'“„‘(«‹[{¿¡".contains(character)
-    }
-    private static func closes(_ character: Character) -> Bool {
-        ".,;:!?…\"'”“’)»›]}".contains(character)
-    }
+    private static let opening = Set("\"'“„‘(«‹[{¿¡")
+    private static let closing = Set("\"'”“’)»›]}")
+    static let pauses = Set(".,;:!?…")
+    static let ends = Set(".!?…\n")
 
-    static let ends: Set<Character> = [".", "!", "?", "…", "\n"]
+    private static func opens(_ character: Character) -> Bool { opening.contains(character) }
+    private static func closes(_ character: Character) -> Bool {
+        pauses.contains(character) || closing.contains(character)
+    }
 
     package var text: String { lead + core + trail }
-    var endsSentence: Bool { trail.contains { Self.ends.contains($0) } }
+    package var isBare: Bool { lead.isEmpty && trail.isEmpty }
+    /// The full stop of an abbreviation, such as "p.m.", ends none.
+    var endsSentence: Bool {
+        trail.contains(where: Self.ends.contains) && !(trail == "." && core.contains("."))
+    }
+    /// Whether quotation marks or brackets stand around it, or only on one side.
+    var isQuoted: Bool { !lead.isEmpty || trail.contains(where: Self.closing.contains) }
     var beginsUpper: Bool { core.first?.isUppercase == true }
     /// An abbreviation, such as "ER".
     var isUpper: Bool { core.count > 1 && core.allSatisfy(\.isUppercase) }
 
     mutating func raise() {
-        guard let first = core.first, first.isLowercase else { return }
+        guard let first = core.first, first.isLowercase,
+            !core.dropFirst().contains(where: \.isUppercase)
+        else { return }
         core = first.uppercased() + core.dropFirst()
     }
 }
@@ -71,15 +82,13 @@ package struct RuledText: Sendable {
             .map { RuledWord($1, at: $0) }
     }
 
-    /// A text of pieces, each a word.
-    package init(pieces: some Sequence<String>) {
-        words = pieces.enumerated().map { number, piece in
-            RuledWord(piece.drop(while: \.isWhitespace), at: number)
-        }
-    }
+    package var text: String { text(of: words) }
 
-    package var text: String {
-        words.enumerated().map { ($0 == 0 ? "" : $1.gap) + $1.text }.joined()
+    /// Some of the words as a text, without their marks if it `isBare`.
+    package func text(of words: [RuledWord], isBare: Bool = false) -> String {
+        words.enumerated().map { number, word in
+            (number == 0 ? "" : word.gap) + (isBare ? word.core : word.text)
+        }.joined()
     }
 
     var beginsSentence: Bool { words.last?.endsSentence ?? true }
@@ -117,16 +126,11 @@ package struct RuledText: Sendable {
         guard let first = dropped.first, let last = dropped.last else { return }
         note(TextChange(rule, dropped.map(\.text).joined(separator: " ")))
         if beginsSentence, first.beginsUpper { isRaised = true }
-        lead += first.lead
-        guard let end = words.indices.last else { return }
-        if last.endsSentence {
-            if !words[end].endsSentence {
-                words[end].trail = words[end].trail.filter { $0 != "," } + last.trail
-            }
-        } else if last.trail == ",", words[end].trail == "," {
-            // Both commas were for what stood between them.
-            words[end].trail = ""
-        }
+        guard let end = words.indices.last, last.trail != ",", !last.trail.isEmpty,
+            !words[end].endsSentence
+        else { return }
+        words[end].trail.removeAll { ",;:".contains($0) }
+        words[end].trail += last.trail
     }
 
     /// Leaves the last words out, if they are these.
@@ -145,21 +149,35 @@ package struct RuledText: Sendable {
         words[end].span = words[end].span.lowerBound..<word.span.upperBound
     }
 
-    /// Writes a mark in the place of its name, before the next word.
-    mutating func open(_ mark: String, for said: ArraySlice<RuledWord>) {
+    /// More marks in one place are words that mean something else.
+    private static let markLimit = 8
+
+    /// Writes a mark in the place of its name, before the next word; false where that is not one.
+    mutating func open(_ mark: String, for said: ArraySlice<RuledWord>) -> Bool {
+        guard !said.contains(where: \.isQuoted), lead.utf8.count < Self.markLimit else {
+            return false
+        }
         lead += mark
         note(TextChange(.marks, said.map(\.text).joined(separator: " "), mark))
+        return true
     }
 
-    /// Writes a mark in the place of its name; false where no word stands before it.
-    mutating func mark(_ mark: String, for said: ArraySlice<RuledWord>) -> Bool {
-        guard let end = words.indices.last else { return false }
+    /// Writes a mark in the place of its name; false where no word stands before it, or in quotation marks
+    /// and between digits, where the name is a word.
+    mutating func mark(
+        _ mark: String, for said: ArraySlice<RuledWord>, before next: RuledWord?
+    ) -> Bool {
+        guard let end = words.indices.last, !said.contains(where: \.isQuoted),
+            words[end].trail.utf8.count < Self.markLimit, (gap ?? "").utf8.count < Self.markLimit,
+            words[end].core.last?.isNumber != true || next?.core.first?.isNumber != true
+        else { return false }
         if mark.first == "\n" {
             gap = (gap ?? "") + mark
         } else {
             // The recogniser has heard a pause there, too.
-            words[end].trail.removeAll { ".,;:!?…".contains($0) }
+            if !words[end].isMarked { words[end].trail.removeAll(where: RuledWord.pauses.contains) }
             words[end].trail += mark
+            words[end].isMarked = true
         }
         isRaised = isRaised || mark.contains { RuledWord.ends.contains($0) }
         note(TextChange(.marks, said.map(\.text).joined(separator: " "), mark))
@@ -174,7 +192,8 @@ package struct RuledText: Sendable {
             count += 1
             if word.gap.contains("\n") { break }
         }
-        let taken = words.suffix(count)
+        // A copy: a slice would keep all words from being changed in place.
+        let taken = Array(words.suffix(count))
         note(TextChange(.takeBack, (taken + said).map(\.text).joined(separator: " ")))
         words.removeLast(count)
         (isRaised, lead) = (taken.first?.beginsUpper ?? said.first?.beginsUpper ?? false, "")

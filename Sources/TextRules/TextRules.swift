@@ -31,24 +31,19 @@ public struct TextRules: Sendable, Hashable {
         if let table = LanguageTable.named(language) {
             if dropsFillers { text.dropFillers(table) }
             if writesMarks {
-                text.pass { ruled, rest in
-                    if let (mark, said) = table.opening.first(of: rest) {
-                        ruled.open(mark, for: said)
-                        return said.count
-                    }
-                    guard let (mark, said) = table.marks.first(of: rest),
-                        ruled.mark(mark, for: said)
-                    else { return ruled.keepFirst(of: rest) }
-                    return said.count
+                text.pass(table.opening) { ruled, mark, said, _ in ruled.open(mark, for: said) }
+                text.pass(table.marks) { ruled, mark, said, next in
+                    ruled.mark(mark, for: said, before: next)
                 }
             }
             if takesBack {
-                text.pass { ruled, rest in
-                    guard let (_, said) = table.takeBack.first(of: rest) else {
-                        return ruled.keepFirst(of: rest)
-                    }
+                text.pass(table.takeBack) { ruled, _, said, next in
+                    // "From scratch that day" is no command.
+                    guard ruled.words.last?.trail.isEmpty != true,
+                        next == nil || said.last?.trail.isEmpty == false
+                    else { return false }
                     ruled.takeBack(by: said)
-                    return said.count
+                    return true
                 }
             }
         }
@@ -58,9 +53,20 @@ public struct TextRules: Sendable, Hashable {
 }
 
 extension RuledText {
-    mutating func keepFirst(of rest: ArraySlice<RuledWord>) -> Int {
-        if let first = rest.first { keep(first) }
-        return 1
+    /// Has a rule deal with each place of these phrases, or leave it as it is.
+    mutating func pass(
+        _ phrases: Phrases,
+        _ rule: (inout RuledText, String, ArraySlice<RuledWord>, _ next: RuledWord?) -> Bool
+    ) {
+        pass { ruled, rest in
+            let found = phrases.first(of: rest)
+            let said = found?.words ?? rest.prefix(1)
+            if let found, rule(&ruled, found.value, said, rest.dropFirst(said.count).first) {
+                return said.count
+            }
+            for word in said { ruled.keep(word) }
+            return said.count
+        }
     }
 
     fileprivate mutating func dropFillers(_ table: LanguageTable) {
@@ -69,7 +75,7 @@ extension RuledText {
             let follows = ruled.words.last
             // A unit of measurement may be written as one.
             let isCounted = follows?.core.last?.isNumber == true && follows?.trail.isEmpty == true
-            if table.fillers.contains(word.key), !word.isUpper, !isCounted {
+            if table.fillers.contains(word.key), !word.isUpper, !word.isQuoted, !isCounted {
                 ruled.drop(rest.prefix(1), by: .fillers)
                 return 1
             }
@@ -79,15 +85,19 @@ extension RuledText {
                 ruled.drop(said, by: .fillers)
                 return said.count
             }
-            return ruled.keepFirst(of: rest)
+            ruled.keep(word)
+            return 1
         }
         pass { ruled, rest in
-            guard let word = rest.first, let before = ruled.words.last, word.key == before.key,
-                table.doubled.contains(word.key), before.trail.isEmpty, word.lead.isEmpty,
-                // "Vitamin A a day" has two words there.
-                word.core == before.core || ruled.words.dropLast().last?.endsSentence ?? true
-            else { return ruled.keepFirst(of: rest) }
-            ruled.merge(word, by: .doubled)
+            guard let word = rest.first else { return 0 }
+            // "The The" is a band.
+            if let before = ruled.words.last, word.key == before.key, !word.beginsUpper,
+                table.doubled.contains(word.key), before.trail.isEmpty, word.lead.isEmpty
+            {
+                ruled.merge(word, by: .doubled)
+            } else {
+                ruled.keep(word)
+            }
             return 1
         }
     }

@@ -27,7 +27,7 @@ public struct WordList: Sendable, Hashable {
     /// one for all.
     public private(set) var entries: [Entry] = []
     /// By language; the empty one is of all others.
-    private var phrases: [String: Phrases<String>] = [:]
+    private var phrases: [String: Phrases] = [:]
     private var inner: [String: [Entry]] = [:]
 
     /// Creates a list; a word that has no letter or digit is never found.
@@ -36,9 +36,10 @@ public struct WordList: Sendable, Hashable {
         let common = entries.filter { $0.language == nil }
         for language in Set(entries.compactMap(\.language) + [""]) {
             let own = common + entries.filter { $0.language == language }
-            let (joined, parted) = (own.filter(\.isJoined), own.filter { !$0.isJoined })
-            phrases[language] = Phrases(parted.map { ($0.said, $0.written) })
-            inner[language] = joined
+            phrases[language] = Phrases(own.filter { !$0.isJoined }.map { ($0.said, $0.written) })
+            let joined = Dictionary(own.filter(\.isJoined).map { ($0.said, $0) }) { $1 }
+            // The longest first.
+            inner[language] = joined.values.sorted { $0.said.count > $1.said.count }
         }
     }
 
@@ -74,7 +75,7 @@ public struct WordList: Sendable, Hashable {
                 "'\(member.name)' must be a string, not \(member.node.value.kind)",
                 at: member.node.place)
         }
-        let entry = Entry(member.name, written, language: language?.lowercased())
+        let entry = Entry(member.name, written, inLanguage: language)
         guard let mistake = entry.mistake else { return entry }
         throw SettingsError("'\(member.name)': \(mistake)", at: member.place)
     }
@@ -83,28 +84,46 @@ public struct WordList: Sendable, Hashable {
         guard !isEmpty else { return }
         let language = language.flatMap { phrases[$0] == nil ? nil : $0 } ?? ""
         if let phrases = phrases[language] {
-            text.pass { ruled, rest in
-                guard let (written, said) = phrases.first(of: rest) else {
-                    return ruled.keepFirst(of: rest)
-                }
+            text.pass(phrases) { ruled, written, said, _ in
                 ruled.write(written, for: said)
-                return said.count
+                return true
             }
         }
         guard let joined = inner[language], !joined.isEmpty else { return }
         text.pass { ruled, rest in
-            guard var word = rest.first else { return 0 }
-            for entry in joined where word.core.contains(entry.said) {
-                word.core = word.core.replacing(entry.said, with: entry.written)
-                ruled.note(TextChange(.words, entry.said, entry.written))
-            }
-            ruled.keep(word)
+            guard let word = rest.first else { return 0 }
+            ruled.keep(word, writing: joined)
             return 1
         }
     }
 }
 
+extension RuledText {
+    /// Keeps a word with others for signs in it; what was written is not looked through again.
+    fileprivate mutating func keep(_ word: RuledWord, writing entries: [WordList.Entry]) {
+        var (word, rest) = (word, word.core[...])
+        word.core = ""
+        while let sign = rest.first {
+            let entry = entries.first { rest.hasPrefix($0.said) }
+            word.core += entry?.written ?? String(sign)
+            rest = rest.dropFirst(entry?.said.count ?? 1)
+            if let entry { note(TextChange(.words, entry.said, entry.written)) }
+        }
+        if !word.text.isEmpty { keep(word) }
+    }
+}
+
 extension WordList.Entry {
+    /// A word for texts in a language that a person, or a service, has named.
+    package init(_ said: String, _ written: String, inLanguage name: String?) {
+        self.init(said, written, language: name.map { LanguageTable.tag(of: $0) ?? "" })
+    }
+
+    /// Whether both are about the same word.
+    package func isAbout(_ other: WordList.Entry) -> Bool {
+        RuledWord.keys(said) == RuledWord.keys(other.said) && language == other.language
+    }
+
     /// In characters.
     private static let limit = 200
 
@@ -112,6 +131,9 @@ extension WordList.Entry {
 
     /// Why it would never be found, or do harm; nil when it is right.
     package var mistake: String? {
+        if let language, !(2...3).contains(language.count) || !language.allSatisfy(\.isLetter) {
+            return "a language is written as de or en is, and not as '\(language)'"
+        }
         let keys = RuledWord.keys(said)
         if keys.isEmpty || keys.contains("") { return "a word has letters or digits" }
         if said.count > Self.limit || written.count > Self.limit {

@@ -16,23 +16,15 @@ extension Transcript {
     package mutating func apply(_ rules: TextRules, in language: String?) {
         guard !rules.isEmpty, !finals.isEmpty else { return }
         let language = self.language ?? language
-        let ruled = rules.applied(to: RuledText(text), in: language)
+        let said = RuledText(text)
+        let ruled = rules.applied(to: said, in: language)
         guard !ruled.changes.isEmpty else { return }
         write(ruled.text, by: ruled.changes)
-        let timed = rules.applied(to: RuledText(pieces: words.map(\.text)), in: language)
-        words = timed.words.compactMap { word in
-            let said = words[word.span]
-            guard var whole = said.first else { return nil }
-            whole.text = word.text
-            whole.end = said.last?.end
-            whole.probability = said.compactMap(\.probability).min()
-            return whole
+        words = words.ruled(as: ruled, of: said.words.count) {
+            rules.applied(to: RuledText($0), in: language).text
         }
-        segments = segments.compactMap { segment in
-            var segment = segment
-            let ruled = rules.applied(to: RuledText(segment.text), in: language)
-            if !ruled.changes.isEmpty { segment.text = ruled.text }
-            return segment.text.isEmpty ? nil : segment
+        segments = segments.ruled(as: ruled, of: said.words.count) {
+            rules.applied(to: RuledText($0), in: language).text
         }
     }
 
@@ -44,5 +36,40 @@ extension Transcript {
         raw = raw ?? self.text
         self.changes = (self.changes ?? []) + changes
         finals = text.isEmpty ? [] : [text]
+    }
+}
+
+extension [RecognizedWord] {
+    /// The pieces of a text with what the rules have made of it; those of which nothing is left are
+    /// missing.
+    ///
+    /// What spans two pieces stands in the first. Pieces that are not the `count` words of the text go
+    /// through the rules by themselves.
+    fileprivate func ruled(
+        as text: RuledText, of count: Int, otherwise rule: (String) -> String
+    ) -> [RecognizedWord] {
+        let owners = enumerated().flatMap { number, piece in
+            repeatElement(number, count: RuledText(piece.text).words.count)
+        }
+        guard owners.count == count else {
+            return map { piece in
+                var piece = piece
+                piece.text = rule(piece.text)
+                return piece
+            }.filter { !$0.text.isEmpty }
+        }
+        // Some services have the marks in the text alone.
+        let isBare = allSatisfy { piece in RuledText(piece.text).words.allSatisfy(\.isBare) }
+        let owned = Dictionary(grouping: text.words) { owners[$0.span.lowerBound] }
+        return owned.sorted { $0.key < $1.key }.map { number, words in
+            var piece = self[number]
+            let last = words.last.map { owners[$0.span.upperBound - 1] } ?? number
+            piece.text = text.text(of: words, isBare: isBare)
+            guard last > number else { return piece }
+            piece.probability = self[number...last].compactMap(\.probability).min()
+            // The next piece may have words of its own behind that.
+            if owned[last] == nil { piece.end = self[last].end }
+            return piece
+        }
     }
 }

@@ -3,51 +3,28 @@
 internal import LinuxPlatform
 internal import Synchronization
 
-/// Runs filters one after the other, on a thread that ends when none waits.
+/// Runs filters one after the other, each on a thread of its own.
 final class FilterQueue: Sendable {
-    private struct State {
-        var jobs: [@Sendable (_ isOver: () -> Bool) -> Void] = []
-        var isRunning = false
-        var isOver = false
-    }
+    /// Ends when no filter is left.
+    private let last = Mutex(Task {})
+    private let isOver = Atomic(false)
 
-    private let state = Mutex(State())
-
-    /// Adds a filter, from any thread.
-    ///
-    /// Does not block. After `shutDown`, and where no thread is left, the job is called at once, and told
-    /// that all is over.
+    /// Adds a filter, from any thread; it is told that all is over after `shutDown`, and where no
+    /// thread is left.
     func add(_ job: @escaping @Sendable (_ isOver: () -> Bool) -> Void) {
-        let isFirst = state.withLock { state -> Bool? in
-            guard !state.isOver else { return nil }
-            state.jobs.append(job)
-            defer { state.isRunning = true }
-            return !state.isRunning
-        }
-        guard isFirst != false else { return }
-        // Without a thread no filter runs.
-        let thread = isFirst == true ? try? NamedThread(name: "filter") { [self] in work() } : nil
-        guard thread == nil else { return }
-        let left = state.withLock { state in
-            state.isRunning = false
-            return isFirst == nil ? [job] : exchange(&state.jobs, with: [])
-        }
-        for job in left { job { true } }
-    }
-
-    private func work() {
-        while let job = next() {
-            job { state.withLock { $0.isOver } }
+        last.withLock { last in
+            last = Task { [self, before = last] in
+                await before.value
+                let body: @Sendable () -> Void = { [self] in
+                    job { isOver.load(ordering: .relaxed) }
+                }
+                // Without a thread no filter runs.
+                let ended = try? await NamedThread.result(name: "filter", of: body)
+                if ended == nil { job { true } }
+            }
         }
     }
 
-    private func next() -> (@Sendable (() -> Bool) -> Void)? {
-        state.withLock { state in
-            state.isRunning = !state.jobs.isEmpty
-            return state.jobs.isEmpty ? nil : state.jobs.removeFirst()
-        }
-    }
-
-    /// Ends the filter that runs; those that wait are told that all is over.
-    func shutDown() { state.withLock { $0.isOver = true } }
+    /// Ends the filter that runs; those that wait do not run.
+    func shutDown() { isOver.store(true, ordering: .relaxed) }
 }

@@ -22,28 +22,30 @@ extension Spool {
     ///
     /// Blocks for as long as the filter runs, if there is one.
     ///
-    /// - Returns: whether the text is another one now.
+    /// - Returns: whether the text is another one now, and why not if the filter has failed.
     /// - Throws: `TakeStoreError` when there is no such take.
     @discardableResult
     public func apply(
         _ rules: TextRules, _ filter: TextFilter? = nil, to take: KeptTake
-    ) throws(TakeStoreError) -> Bool {
+    ) throws(TakeStoreError) -> (isChanged: Bool, refusal: String?) {
         guard let known = take.known, known.unedited == nil, let raw = known.raw ?? known.transcript
-        else { return false }
-        var transcript = Transcript(plain: raw)
+        else { return (false, nil) }
+        var (rules, transcript) = (rules, Transcript(plain: raw))
+        rules.stopWord = known.changes?.first { $0.rule == .stopWord }?.said
         transcript.apply(rules, in: known.language ?? known.delivery?.words["language"])
-        if let filter, !transcript.text.isEmpty,
-            case .text(let text) = filter.result(for: transcript, of: take.id),
-            text != transcript.text
-        {
-            transcript.write(text, by: [TextChange(.filter, transcript.text, text)])
+        if let filter, !transcript.text.isEmpty {
+            switch filter.result(for: transcript, of: take.id) {
+            case .text(let text): transcript.filter(as: text)
+            case .refused(let reason): return (false, reason)
+            }
         }
-        guard transcript.text != known.transcript ?? "" else { return false }
-        return try rewrite(take) { manifest in
+        guard transcript.text != known.transcript ?? "" else { return (false, nil) }
+        let isDone = try rewrite(take) { manifest in
             guard manifest.unedited == nil else { return false }
             manifest.rewrite(transcript.text, raw: transcript.raw, changes: transcript.changes)
             return true
         }
+        return (isDone, nil)
     }
 
     private func rewrite(

@@ -23,12 +23,17 @@ extension TakeOutcome {
         guard case .success(var words) = result else { return self }
         var outcome = self
         switch text {
-        case .text(let text) where text != words.text:
-            words.write(text, by: [TextChange(.filter, words.text, text)])
+        case .text(let text):
+            words.filter(as: text)
             outcome.result = .success(words)
-        case .text: break
         case .refused(let reason): outcome.notices.append(.unfiltered(reason: reason))
         }
         return outcome
+    }
+}
+
+extension Transcript {
+    mutating func filter(as text: String) {
+        if text != self.text { write(text, by: [TextChange(.filter, self.text, text)]) }
     }
 }

@@ -37,13 +37,14 @@ public struct TextFilter: Sendable {
     private static let byteLimit = 1 << 20
     private static let interval = Duration.milliseconds(100)
 
-    /// Blocks until the command has ended, or has had its time; all that it has started ends with it.
+    /// Blocks until the command has ended, or has had its time; its process group ends with it.
     ///
     /// - Returns: the new text; `refused` with the reason where the old one counts.
     func result(
         for transcript: Transcript, of take: TakeID, unless isOver: () -> Bool = { false }
     ) -> FilteredText {
         do throws(Refusal) {
+            if isOver() { throw Refusal(reason: "was not run") }
             let output: Result<[UInt8], Refusal>
             do throws(SystemError) {
                 output = try run(transcript, take, isOver)
@@ -53,12 +54,16 @@ public struct TextFilter: Sendable {
             guard let text = String(validating: try output.get(), as: UTF8.self) else {
                 throw Refusal(reason: "printed what is not UTF-8")
             }
-            let end = text.lastIndex { !$0.isWhitespace }
+            let clean = TerminalText.sanitized(text)
+            let end = clean.lastIndex { !$0.isWhitespace }
             guard let end else { throw Refusal(reason: "printed nothing") }
-            let lines = text[...end].drop(while: \.isWhitespace)
-            let change = WordChange(from: transcript.text, to: String(lines))
+            let lines = String(clean[...end].drop(while: \.isWhitespace))
+            let change = WordChange(from: transcript.text, to: lines)
             guard change.isSmall else { throw Refusal(reason: "\(change)") }
-            return .text(String(lines))
+            guard lines.utf8.count <= 4 * transcript.text.utf8.count + 100 else {
+                throw Refusal(reason: "printed too much")
+            }
+            return .text(lines)
         } catch {
             return .refused("the filter \(error.reason); the text is the one before it")
         }
@@ -67,8 +72,9 @@ public struct TextFilter: Sendable {
     private func run(
         _ transcript: Transcript, _ take: TakeID, _ isOver: () -> Bool
     ) throws(SystemError) -> Result<[UInt8], Refusal> {
+        let object = Object(of: transcript, take)
         // Without the file the command has the text.
-        let file = folder.flatMap { try? FilterFile(transcript, of: take, in: $0) }
+        let file = folder.flatMap { try? TextFile(object.bytes, named: "take", in: $0) }
         let input = try makeMemoryFile(Array((transcript.text + "\n").utf8))
         let pipe = try makePipe()
         let reading = OwnedDescriptor(taking: pipe.reading)
@@ -109,28 +115,19 @@ enum FilteredText: Sendable, Equatable {
     case refused(String)
 }
 
-/// The take as the command may read it; the file goes with this value.
-private final class FilterFile {
-    let path: String
+/// The take as the command may read it.
+private struct Object: Encodable {
+    let id, text, raw: String
+    let language: String?
+    let duration: Double?
+    let words, segments: [RecognizedWord]
 
-    private struct Object: Encodable {
-        let id, text, raw: String
-        let language: String?
-        let duration: Double?
-        let words, segments: [RecognizedWord]
+    init(of transcript: Transcript, _ take: TakeID) {
+        (id, text, raw) = (take.text, transcript.text, transcript.raw ?? transcript.text)
+        (language, duration) = (transcript.language, transcript.duration)
+        (words, segments) = (transcript.words, transcript.segments)
     }
 
-    init(_ transcript: Transcript, of take: TakeID, in folder: String) throws {
-        let object = Object(
-            id: take.text, text: transcript.text, raw: transcript.raw ?? transcript.text,
-            language: transcript.language, duration: transcript.duration,
-            words: transcript.words, segments: transcript.segments)
-        path = "\(folder)/utter-\(take.text)-\(UInt32.random(in: 0 ... .max)).json"
-        let file = try OwnedDescriptor(of: "open") { [path] in
-            unsafe open(path.cPath, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        }
-        try writeAll(Array(try JSONEncoder().encode(object)).span, to: file.number, at: 0)
-    }
-
-    deinit { _ = unsafe unlink(path.cPath) }
+    // Numbers that are none are no times.
+    var bytes: [UInt8] { (try? JSONEncoder().encode(self)).map { Array($0) } ?? [] }
 }

@@ -19,8 +19,8 @@ struct WordChange: CustomStringConvertible {
         whole = old.values.reduce(0, +)
     }
 
-    /// A short text may have one other word.
-    private var limit: Int { max(1, whole / 5) }
+    /// A short text may have one or two other words.
+    private var limit: Int { min(max(2, whole / 5), max(1, whole - 1)) }
 
     var isSmall: Bool { dropped <= limit && added <= limit }
 

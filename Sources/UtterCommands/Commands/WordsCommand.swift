@@ -16,14 +16,14 @@ struct WordsCommand: SettinglessCommand {
     static let configuration = CommandConfiguration(
         commandName: "words", abstract: "Say how words are to be written.",
         discussion: """
-              list           print the words of the list
-              add SAID WRITTEN   write a word or phrase in another way from now on, such as:
-                             utter words add "cube control" kubectl
-                             An empty WRITTEN leaves it out.
-              rm SAID        take a word off the list
-              suggest        print the words that you have corrected twice, with 'utter edit'
-              import FILE    add the lines of a CSV file: said,written,language
-              export         print the list as such a file
+              list      print the words of the list
+              add       write SAID as WRITTEN from now on; "" leaves it out
+              rm        take SAID off the list
+              suggest   print the words that you have corrected twice
+              import    add the lines of a CSV file: said,written,language
+              export    print the list as such a file
+
+            Such as: utter words add "cube control" kubectl
 
             A word is found whatever the case of its letters, and where it stands by itself. It is
             written as the list says. The list is the file words.toml beside the settings. Services
@@ -46,6 +46,9 @@ struct WordsCommand: SettinglessCommand {
     var language: String?
 
     func validate() throws {
+        if language != nil, ![.add, .rm].contains(action) {
+            throw ValidationError("--language is for 'add' and 'rm'.")
+        }
         let wanted = action == .add ? 2 : [.rm, .import].contains(action) ? 1 : 0
         guard [said, written].compactMap(\.self).count != wanted else { return }
         switch action {
@@ -57,11 +60,11 @@ struct WordsCommand: SettinglessCommand {
     }
 
     func run() throws {
-        let tag = language?.lowercased()
+        let entry = WordList.Entry(said ?? "", written ?? "", inLanguage: language)
         switch action {
         case .list: try list()
-        case .add: try WordFile.add([.init(said ?? "", written ?? "", language: tag)])
-        case .rm: try WordFile.remove(said ?? "", language: tag)
+        case .add: try WordFile.add([entry])
+        case .rm: try WordFile.remove(entry)
         case .suggest: try suggest()
         case .import:
             let bytes = try explained(
@@ -70,7 +73,7 @@ struct WordsCommand: SettinglessCommand {
             ) { try readFile(said ?? "", limit: 1 << 20) }
             let entries = try WordFile.entries(inCSV: String(decoding: bytes, as: UTF8.self))
             try WordFile.add(entries)
-            StandardError.line("\(entries.count) words are on the list")
+            StandardError.line("lines read: \(entries.count)")
         case .export:
             let rows = try TextSettings.words().entries.map {
                 [$0.said, $0.written, $0.language ?? ""]
@@ -97,16 +100,23 @@ struct WordsCommand: SettinglessCommand {
     /// Prints what was corrected in two takes at least; nothing of an encrypted one.
     private func suggest() throws {
         var takes: [Correction: [String]] = [:]
+        var texts: [String] = []
         for take in try Spool(EncryptionOptions.parse([])).takes() {
-            guard let known = take.known, !known.isEncrypted, let before = known.unedited else {
-                continue
-            }
+            guard let known = take.known, !known.isEncrypted else { continue }
+            texts.append(known.transcript ?? "")
+            guard let before = known.unedited else { continue }
             for correction in Set(Correction.all(from: before, to: known.transcript ?? "")) {
                 takes[correction, default: []].append(take.id.shortName)
             }
         }
-        let known = Set(try TextSettings.words().entries.map(\.said))
-        let lines = takes.filter { $0.value.count > 1 && !known.contains($0.key.said) }.map {
+        let entries = try TextSettings.words().entries
+        let known = { (correction: Correction) in
+            entries.contains { $0.isAbout(.init(correction.said, "", language: $0.language)) }
+        }
+        takes = takes.filter { correction, takes in
+            takes.count > 1 && !known(correction) && !texts.contains(where: correction.isMeant)
+        }
+        let lines = takes.map {
             "utter words add \(ShellWord.quoted($0.said)) \(ShellWord.quoted($0.written))"
                 + "  # in \($1.joined(separator: ", "))"
         }
@@ -124,17 +134,49 @@ enum WordFile {
             guard let mistake = entry.mistake else { continue }
             throw CommandFailure("'\(TerminalText.shown(entry.said))': \(mistake)", status: .usage)
         }
-        try change { text throws(SettingsText.Mistake) in
+        try change { text, known throws(SettingsText.Mistake) in
+            var new: [WordList.Entry] = []
             for entry in entries {
-                text = try SettingsText(text)
-                    .setting(path(of: entry), to: TOMLText.quoted(entry.written))
+                if let old = known.last(where: { $0.isAbout(entry) }) {
+                    text = try SettingsText(text)
+                        .setting(path(of: old), to: TOMLText.quoted(entry.written))
+                } else {
+                    new.removeAll { $0.isAbout(entry) }
+                    new.append(entry)
+                }
+            }
+            for language in Set(new.map(\.language)) {
+                insert(new.filter { $0.language == language }, of: language, into: &text)
             }
         }
     }
 
-    static func remove(_ said: String, language: String?) throws(CommandFailure) {
-        try change { text throws(SettingsText.Mistake) in
-            text = try SettingsText(text).removing(path(of: .init(said, "", language: language)))
+    /// Writes words behind the head of their table, which is made where there is none, all at once: a
+    /// table of a spreadsheet may have thousands.
+    private static func insert(
+        _ entries: [WordList.Entry], of language: String?, into text: inout String
+    ) {
+        var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        if lines.last == "" { lines.removeLast() }
+        let head = language.map { "[\($0)]" }
+        let isHead = { (line: String) in line.filter { $0 != " " && $0 != "\r" } == head }
+        let new = entries.map { "\(TOMLText.key($0.said)) = \(TOMLText.quoted($0.written))" }
+        if head != nil, let line = lines.firstIndex(where: isHead) {
+            lines.insert(contentsOf: new, at: line + 1)
+        } else if let head {
+            lines += (lines.isEmpty ? [] : [""]) + [head] + new
+        } else {
+            let table = lines.firstIndex { $0.drop { $0 == " " }.first == "[" }
+            let end = table.flatMap { lines[..<$0].lastIndex { !$0.isEmpty }.map { $0 + 1 } ?? 0 }
+            lines.insert(contentsOf: new, at: end ?? lines.count)
+        }
+        text = lines.joined(separator: "\n") + "\n"
+    }
+
+    static func remove(_ entry: WordList.Entry) throws(CommandFailure) {
+        try change { text, known throws(SettingsText.Mistake) in
+            let old = known.last { $0.isAbout(entry) } ?? entry
+            text = try SettingsText(text).removing(path(of: old))
         }
     }
 
@@ -143,20 +185,22 @@ enum WordFile {
     }
 
     private static func change(
-        _ body: (inout String) throws(SettingsText.Mistake) -> Void
+        _ body: (inout String, [WordList.Entry]) throws(SettingsText.Mistake) -> Void
     ) throws(CommandFailure) {
         try ConfigurationFile.makeFolder()
         let lock = try orFailure { try ConfigurationFile.lock() }
         defer { lock?.unlock() }
         // A mistake in the file is told before it is changed.
-        _ = try TextSettings.words()
+        let known = try TextSettings.words().entries
         let path = try TextSettings.path()
         var text =
             try orFailure {
                 try OwnFile(path).settingsText(limit: SettingsDocument.byteLimit)
             } ?? ""
         do throws(SettingsText.Mistake) {
-            try body(&text)
+            try body(&text, known)
+            // A word may have the name of a table.
+            guard (try? WordList(text)) != nil else { throw SettingsText.Mistake.tooElaborate(nil) }
         } catch {
             let reason = error == .notThere ? "the word is not in" : "only an editor can change"
             throw CommandFailure(
@@ -193,15 +237,20 @@ enum WordFile {
             }
         }
         rows[rows.count - 1].append(field)
-        let words = rows.filter { $0 != [""] && $0.prefix(2) != ["said", "written"] }
+        let words = rows.filter {
+            $0.contains { !$0.allSatisfy(\.isWhitespace) } && $0.first?.lowercased() != "said"
+        }
         return try words.map { row throws(CommandFailure) in
             guard (2...3).contains(row.count) else {
                 throw CommandFailure(
                     "a line has \(row.count) fields: '\(TerminalText.shown(row[0]))…'",
                     hint: "each is said,written or said,written,language", status: .unusableAudio)
             }
-            let language = row.count == 3 && !row[2].isEmpty ? row[2].lowercased() : nil
-            return .init(row[0], row[1], language: language)
+            let fields = row.map { field in
+                String(field.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+            }
+            let language = fields.count == 3 && !fields[2].isEmpty ? fields[2] : nil
+            return .init(fields[0], fields[1], inLanguage: language)
         }
     }
 }

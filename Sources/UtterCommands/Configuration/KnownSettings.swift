@@ -89,6 +89,10 @@ enum KnownSettings {
         standard: "stdout"
     ) { KnownSettings.sinks(of: $0) }
     static let textCommand = Setting("output.run")
+    /// Whether a line feed ends the text; nil: yes.
+    static let endsLines = Setting(
+        "output.newline", nil, .flag, form: "true or false", standard: "true"
+    ) { flags[$0.lowercased()] }
     static let plain = flag("output.plain", "UTTER_PLAIN")
     static let cue = flag("output.cue", "UTTER_CUE")
     static let partials = flag("output.partials")
@@ -108,11 +112,12 @@ enum KnownSettings {
             takeLimit, byteLimit, freeLimit, ageLimit,
             archivePlace, archiveService, archiveDecrypts, archiveTime, keyFile, keyCommand,
             fillers, marks, takesBack, wordList, stopWord, filter, detail,
-            textPlaces, textCommand, plain, cue, partials, notify,
+            textPlaces, textCommand, endsLines, plain, cue, partials, notify,
         ],
         dispensable: [
             language.name, model.name, prompt.name, device.name, format.name, key.name,
-            detail.name, plain.name, cue.name, partials.name, notify.name, "recording.",
+            detail.name, endsLines.name, plain.name, cue.name, partials.name, notify.name,
+            "recording.",
             "terminal.", "text.",
         ], synonyms: synonyms)
 

@@ -31,12 +31,14 @@ enum TextSettings {
         }
     }
 
-    static func rules() throws(CommandFailure) -> TextRules {
+    static func rules() throws(CommandFailure) -> TextRules { try rules(with: words()) }
+
+    private static func rules(with words: WordList) throws(CommandFailure) -> TextRules {
         var rules = TextRules()
         rules.dropsFillers = try KnownSettings.fillers.value() == true
         rules.writesMarks = try KnownSettings.marks.value() == true
         rules.takesBack = try KnownSettings.takesBack.value() == true
-        rules.words = try words()
+        rules.words = words
         return rules
     }
 
@@ -64,12 +66,15 @@ enum TextSettings {
 
     /// Has the text of a take go through them.
     ///
-    /// A voice cannot be repeated: what is wrong with a rule is told, and the text goes without any.
+    /// A voice cannot be repeated: a list or a filter that cannot be read is told, and the text goes
+    /// without it.
     static func apply(to plan: inout DeliveryPlan) {
         do throws(CommandFailure) {
-            (plan.rules, plan.filter) = (try rules(), try filter())
+            plan.rules = try rules(with: WordList())
+            plan.filter = try filter()
+            plan.rules.words = try words()
         } catch {
-            Configuration.warn(error.message)
+            Configuration.warn("\(error.message): texts go without it")
         }
     }
 }

@@ -68,15 +68,21 @@ final class Recorder: Sendable {
     private var server: WorkerLoop<ControlWorker>? { parts.withLock { $0.server } }
 
     /// Serves clients, and begins with `request` if there is one, until all is done.
+    ///
+    /// Where it `listensAgain`, a take that silence has ended is followed by another one.
     func run(
-        _ request: ControlRequest?, longest: Duration, isReady: () -> Void = {}
+        _ request: ControlRequest?, longest: Duration, listensAgain: Bool = false,
+        isReady: () -> Void = {}
     ) async throws(CommandFailure) -> ExitStatus {
         // The first sleep opens the runtime's timer, which ends the program if it gets no descriptor:
         // before clients can have taken all of them.
         try? await Task.sleep(for: .nanoseconds(1))
         let takes: AsyncStream<Take>
+        let stopWord = listensAgain ? try KnownSettings.stopWord.value() : nil
         do throws(SystemError) {
-            let dictation = try Dictation(longest: longest) { [self] in startTake($0) }
+            let dictation = try Dictation(longest: longest, listensAgain: listensAgain) {
+                [self] in startTake($0, stopWord)
+            }
             takes = dictation.takes
             dictation.observe(
                 show: { [self] in handle(.shown($0)) }, tell: { [self] in handle(.news($0)) })
@@ -216,6 +222,7 @@ final class Recorder: Sendable {
             notice?.note(event)
             handle(.told(event, take.id))
         }
+        if ended.transcript?.hasStopWord == true { dictation?.handle(.cancel) }
         await ended.confirmUnlessSettled()
         session.running.end(take, isUnprotected: ended.outcome.unprotected != nil)
         if case .failure(let failure) = ended.outcome.result { notice?.tell(failure) }
@@ -278,8 +285,8 @@ extension Recorder: ControlHandler {
 
 // The dictation's requests and news, on its thread.
 extension Recorder {
-    private func startTake(_ number: Int) -> Take? {
-        let plan: TakePlan
+    private func startTake(_ number: Int, _ stopWord: String?) -> Take? {
+        var plan: TakePlan
         let request = core.withLock { $0.request }
         do throws(CommandFailure) {
             guard !core.withLock({ $0.machine.isLeaving }) else {
@@ -297,6 +304,7 @@ extension Recorder {
             handle(.failed(ControlFailure(error)))
             return nil
         }
+        plan.delivery.rules.stopWord = stopWord
         let take = session.pipeline.start(plan)
         session.running.begin(take)
         let notice = DesktopNotice(take, in: session, isAsked: request?.notify == true)

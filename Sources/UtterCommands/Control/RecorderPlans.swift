@@ -33,8 +33,8 @@ struct RecorderPlans {
         var plan = try KnownConfiguration.$current.withValue(known) {
             Result { () throws(CommandFailure) in try next(for: request?.service, preset) }
         }.get()
-        // A command of this machine is for those who press here.
-        if request?.begun == nil { plan.delivery.filter = nil }
+        // A preset's command is for those who press here.
+        if request?.begun == nil { plan.delivery.filter = try TextSettings.filter() }
         return plan
     }
 

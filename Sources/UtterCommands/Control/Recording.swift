@@ -14,7 +14,8 @@ enum Recording {
     /// Has the program that owns the socket do it, or one that it begins in the background, or
     /// becomes that program.
     static func run(
-        _ command: ControlRequest.Command, _ options: RecorderOptions
+        _ command: ControlRequest.Command, _ options: RecorderOptions,
+        listensAgain: Bool = false
     ) async throws {
         let isRecorder = RecorderProcess.takeMark()
         Configuration.warnOfProblems(isDone: isRecorder)
@@ -22,14 +23,14 @@ enum Recording {
         if isRecorder {
             // Another one that serves the socket does as well.
             guard let owner = try SocketOwner.claim(place) else { return }
-            return try await serve(nil, at: place, owner, options)
+            return try await serve(nil, at: place, owner, options, listensAgain)
         }
         let texts = options.output.texts
         let form = options.output.form
         var request = ControlRequest(command, report: form == .object ? true : nil)
         request.wait = true  // Also for a daemon that records.
         if texts.isGiven { request.placed = true }
-        try address(&request, options, at: place)
+        try address(&request, options, at: place, isOwn: listensAgain)
         for _ in 0..<attempts {
             let status = try ControlReading.ask(request, at: place) {
                 TextOutput(ofEnded: texts, form: form)
@@ -47,7 +48,7 @@ enum Recording {
                 if let status = try RecorderProcess.begin(words, at: place) { throw status.code }
             } else if let owner = try SocketOwner.claim(place) {
                 request.begun = .own
-                return try await serve(request, at: place, owner, options)
+                return try await serve(request, at: place, owner, options, listensAgain)
             }
         }
         throw CommandFailure(
@@ -58,7 +59,7 @@ enum Recording {
     /// others, until no take is left.
     private static func serve(
         _ request: ControlRequest?, at place: SocketPlace, _ owner: SocketOwner,
-        _ options: RecorderOptions
+        _ options: RecorderOptions, _ listensAgain: Bool
     ) async throws {
         // An end that comes later finds the socket.
         let end = place.lastEnd
@@ -68,7 +69,7 @@ enum Recording {
             hasPlaces: places.contains { $0 != .standardOutput })
         try await record(options, owner, isVoice: true, for: purpose) {
             recorder, longest throws(CommandFailure) in
-            try await recorder.run(request, longest: longest) {
+            try await recorder.run(request, longest: longest, listensAgain: listensAgain) {
                 if request == nil { RecorderProcess.leaveParent() }
             }
         }
@@ -79,12 +80,13 @@ enum Recording {
     /// A daemon, or what is behind a forwarded socket, would not hear of the others, and what is said
     /// must not go where the person did not send it: they are refused, unless a recording ends.
     private static func address(
-        _ request: inout ControlRequest, _ options: RecorderOptions, at place: SocketPlace
+        _ request: inout ControlRequest, _ options: RecorderOptions, at place: SocketPlace,
+        isOwn: Bool
     ) throws(CommandFailure) {
         let (words, texts) = (ProgramStart.current.words.dropFirst(2), options.output.texts)
         if !place.isGiven { request.press = Press.mark(of: words) }
         // To compare options takes milliseconds, and the command alone says nothing.
-        let sayHow = !words.isEmpty && options.sayHow
+        let sayHow = isOwn || !words.isEmpty && options.sayHow
         // With other options it is that of the recorder which they make.
         if !sayHow {
             (request.service, request.preset) = (

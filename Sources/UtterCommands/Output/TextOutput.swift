@@ -63,7 +63,7 @@ package final class TextOutput: Sendable {
         let settings = isVoice ? try Self.settings() : []
         try self.init(
             isVoice && !options.isGiven ? settings : Self.sinks(options), isUsual: isUsual,
-            form: form, endsLines: !options.noNewline,
+            form: form, endsLines: KnownSettings.endsLines.value() != false,
             notifies: KnownSettings.notify.value(options.notify ? true : nil) == true,
             isOver: isOver)
         for sink in places + others { try sink.check() }
@@ -77,10 +77,11 @@ package final class TextOutput: Sendable {
         } catch {
             doubts = [(.command(""), error)]
         }
-        // Where the setting cannot be read, the option alone counts.
+        // Where the settings cannot be read, the options alone count.
         let notifies = (try? KnownSettings.notify.value()) ?? nil
+        let endsLines = (try? KnownSettings.endsLines.value()) ?? nil  // The same.
         self.init(
-            sinks, form: form, endsLines: !options.noNewline,
+            sinks, form: form, endsLines: endsLines != false,
             notifies: options.notify || notifies == true, doubts: doubts)
     }
 
@@ -201,13 +202,10 @@ package struct TextOptions: ParsableArguments {
     var run: [String] = []
 
     @Flag(
-        help: "Tell the desktop (by notify-send) when a recording fails, or its text goes nowhere.")
-    var notify = false
-
-    @Flag(
         help: ArgumentHelp(
-            "End the last line of the text without a line feed.", visibility: .hidden))
-    var noNewline = false
+            "Tell the desktop (by notify-send) when a recording fails, or its text goes nowhere.",
+            visibility: .hidden))
+    var notify = false
 
     package mutating func validate() throws {
         guard !output.contains("") else { throw ValidationError("-o needs the name of a file.") }

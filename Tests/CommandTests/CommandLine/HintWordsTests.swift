@@ -38,7 +38,7 @@ import Testing
         "--clearmodifiers", "--file", "--input", "--clipboard", "--no-repeat", "--no-startup-id",
         "--product", "--release", "--help-all", "--help-hidden", "--show-keycodes",
         "--experimental-dump-help", "--disable-pip-version-check", "--no-deps", "--require-hashes",
-        "--exit-idle-time", "--user", "--no-input", "--app-name",
+        "--exit-idle-time", "--no-newline", "--user", "--no-input", "--app-name",
     ]
 
     @Test func everyOptionThatIsNamedIsThere() async throws {

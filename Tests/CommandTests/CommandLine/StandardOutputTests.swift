@@ -46,7 +46,8 @@ import Testing
 
     static let members: Set = [
         "version", "id", "exit", "durationMs", "frames", "gaps", "bytes", "sha256", "attempts",
-        "stretches", "mayBeDoubled", "notices", "file", "text", "words", "error", "answerDelayMs",
+        "stretches", "mayBeDoubled", "notices", "file", "text", "raw", "words", "error",
+        "answerDelayMs",
         "answeredAfterMs", "peakDecibels",
         "imbalance", "kept", "unprotected", "cutShort", "segments", "confidence", "language",
         "heardMs", "retries", "redirects", "times", "voiceHeard", "device",

@@ -35,6 +35,25 @@ import Testing
         #expect(bench.card.account.opens == 1)
     }
 
+    @Test func aStartThatLoopsRecordsSentencesUntilItsWord() async throws {
+        let folder = try TemporaryFolder()
+        let bench = try ControlBench(
+            RecordingServer(
+                scripts: [.answer(text: "one"), .answer(text: "Two, stop listening.")],
+                otherwise: .answer(text: "more")),
+            ["UTTER_FOREGROUND": "false"], card: VirtualMicrophone(.talking(in: folder)))
+        let file = folder.path("texts")
+        let start = try await bench.run(
+            "start", "--loop", "--silence", "600ms", "-o", file, "-c",
+            "text.stop-word=stop listening")
+        #expect(start.status == .exited(0), "\(start.errorText)")
+        #expect(await comesTrue { !bench.hasSocket })
+        #expect(String(decoding: try readFile(file), as: UTF8.self) == "one\nTwo\n")
+        let silent = try await bench.run("start", "--loop")
+        #expect(silent.status == .exited(64))
+        #expect(silent.errorText.contains("--silence 1s"))
+    }
+
     @Test func theTerminalThatHasBegunItMayClose() async throws {
         let terminal = try PseudoTerminal()
         let shell = try bench.bench.startShell(

@@ -15,16 +15,19 @@ struct ControlBench: Sendable {
     let server: RecordingServer
     let place: SocketPlace
 
-    init(_ server: RecordingServer, _ variables: [String: String] = [:]) throws {
+    init(
+        _ server: RecordingServer, _ variables: [String: String] = [:],
+        card: VirtualMicrophone? = nil
+    ) throws {
         self.server = server
-        card = try VirtualMicrophone()
+        self.card = try card ?? VirtualMicrophone()
         // Short: the path of a socket has a limit.
         let runtime = try TemporaryFolder()
         self.runtime = runtime
         // Most tests follow what the recorder does.
         var all = ["XDG_RUNTIME_DIR": runtime.path, "UTTER_FOREGROUND": "true"]
         all.merge(variables) { $1 }
-        bench = try Bench(server: server, microphone: card, all)
+        bench = try Bench(server: server, microphone: self.card, all)
         place = try SocketPlace(user: geteuid()) { [all] in all[$0] }
     }
 

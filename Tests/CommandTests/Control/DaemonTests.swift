@@ -47,7 +47,7 @@ import Testing
                         + "write them into its settings: utter config edit\n"))
         }
         // What counts where the command is, and nothing, are no such options.
-        #expect(try await bench.run("start", "-q", "--no-newline").status == .exited(0))
+        #expect(try await bench.run("start", "-q").status == .exited(0))
         #expect(try await bench.run("cancel").status == .exited(0))
         try await daemon.terminate()
         #expect(bench.card.account.opens <= 1)

@@ -113,16 +113,10 @@ import Testing
         #expect(stage.server.requests.count == 1)
     }
 
-    /// A voice, and a second without one, again and again.
     private func talkingBench(_ server: RecordingServer) throws -> Bench {
         let folder = try TemporaryFolder()
-        var card = VirtualCard()
-        card.rates = [16_000]
-        let voice = Array(try readFile(Clip.goForward.path).dropFirst(44))
-        let loop = voice + [UInt8](repeating: 0, count: 32_000)
-        card.content = .loop(path: try folder.write(loop, to: "content"))
         folders.withLock { $0.append(folder) }
-        return try Bench(server: server, microphone: try VirtualMicrophone(card))
+        return try Bench(server: server, microphone: VirtualMicrophone(.talking(in: folder)))
     }
 
     @Test func aWordEndsWhatHasNoKey() async throws {
@@ -183,5 +177,17 @@ import Testing
         stage.run.signal(signal)
         try await stage.expectEnd(status)
         #expect(try stage.bench.takes().count { try $0.manifest["state"] == .string("kept") } == 2)
+    }
+}
+
+extension VirtualCard {
+    /// A voice, and a second without one, again and again.
+    static func talking(in folder: TemporaryFolder) throws -> VirtualCard {
+        var card = VirtualCard()
+        card.rates = [16_000]
+        let voice = Array(try readFile(Clip.goForward.path).dropFirst(44))
+        let loop = voice + [UInt8](repeating: 0, count: 32_000)
+        card.content = .loop(path: try folder.write(loop, to: "content"))
+        return card
     }
 }

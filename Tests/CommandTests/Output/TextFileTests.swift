@@ -171,7 +171,7 @@ import Testing
 
     @Test func noLineFeedIsWrittenWhenNoneIsWanted() async throws {
         let several = try await bench.run(
-            "send", Clip.digits.path, Clip.cards.path, "--no-newline")
+            "send", Clip.digits.path, Clip.cards.path, "-c", "output.newline=false")
         #expect(
             several.outputText
                 == "\(Clip.digits.path): new words\n\(Clip.cards.path): new words")

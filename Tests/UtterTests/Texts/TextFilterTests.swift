@@ -35,6 +35,11 @@ struct TextFilterTests {
     @Test(arguments: [
         ("cat", said), ("sed 's/ten/10/'", "we go to the market and buy 10 apples for you"),
         ("printf '\\n\\n'; cat; echo; echo", said),
+        (
+            "sed 's/ten apples/tenapples/'",
+            "we go to the market and buy tenapples for you"
+        ),
+        ("printf '\\033[31m'; cat", said),
         // It reads nothing, and a child of it holds the pipe open.
         ("sleep 600 & echo '\(said)'", said),
     ])
@@ -184,6 +189,39 @@ final class RuledTakeTests: Sendable {
         #expect(manifest.transcript == "Run kubectl.")
         #expect(manifest.raw == "Um, run cube control")
         #expect(manifest.changes?.count == 3)
+    }
+
+    /// A phrase may begin in one sentence and end in the next.
+    @Test func wordsAndSentencesAreThoseOfTheText() {
+        var words = Transcript("Um, run cube control. Fine, um, yes", language: "en")
+        let said = ["Um", "run", "cube", "control", "Fine", "um", "yes"]
+        words.words = said.enumerated().map { number, word in
+            RecognizedWord(text: word, start: Double(number), end: Double(number) + 0.5)
+        }
+        words.segments = [
+            RecognizedWord(text: "Um, run cube", start: 0, end: 3),
+            RecognizedWord(text: "control. Fine,", start: 3, end: 5),
+            RecognizedWord(text: "um, yes", start: 5, end: 7),
+        ]
+        words.apply(rules(), in: nil)
+        #expect(words.text == "Run kubectl. Fine, yes")
+        #expect(words.words.map(\.text) == ["Run", "kubectl", "Fine", "yes"])
+        #expect(words.words.map(\.end) == [1.5, 3.5, 4.5, 6.5])
+        #expect(words.segments.map(\.text) == ["Run kubectl.", "Fine,", "yes"])
+        #expect(words.segments.map(\.end) == [3, 5, 7])
+    }
+
+    /// The file of a process that was killed goes with the next one.
+    @Test func filesOfTheDeadAreRemoved() throws {
+        let folder = try TemporaryFolder()
+        // No process has this number: the kernel's highest is 4,194,304.
+        try folder.write(Array("a".utf8), to: "utter-take-999999999-1.txt")
+        try folder.write(Array("a".utf8), to: "utter-take-\(getpid())-1.txt")
+        var file: TextFile? = try TextFile(Array("b".utf8), named: "take", in: folder.path)
+        let path = try #require(file?.path)
+        #expect(try readFile(path) == Array("b".utf8))
+        file = nil
+        #expect(try folder.names(in: ".") == ["utter-take-\(getpid())-1.txt"])
     }
 
     /// The disk has the answer by the time that the filter runs, so that a kill costs none.

@@ -14,13 +14,26 @@ struct StartCommand: AsyncParsableCommand {
             they say once the take ends by itself, or by a 'stop' that names no other place, which
             prints it, too; --json without -o prints nothing. A daemon has options of its own, and
             refuses these, but for --service with the name of a service of its settings or
-            profiles, --copy, --type and --notify.
+            profiles, --preset, --copy, --type and --notify.
+
+            With --loop and --silence the hands are free: a pause ends a sentence, its text goes
+            where the options say, and the next one is recorded at once, until 'utter stop',
+            'utter cancel', or the words of text.stop-word at the end of a sentence.
             """)
+
+    @Flag(help: "Record sentence after sentence, each ended by the pause of --silence.")
+    var loop = false
 
     @OptionGroup
     var options: RecorderOptions
 
-    func run() async throws { try await Recording.run(.start, options) }
+    func run() async throws {
+        let silence = try KnownSettings.silence.value(options.voice.silence)?.duration ?? .zero
+        guard !loop || silence > .zero else {
+            throw ValidationError("--loop needs a pause that ends a sentence: --silence 1s.")
+        }
+        try await Recording.run(.start, options, listensAgain: loop)
+    }
 }
 
 struct ToggleCommand: AsyncParsableCommand {

@@ -28,7 +28,9 @@ struct EditCommand: SettinglessCommand {
         let take = try spool.named(take)
         if let lock = take.lock { throw lock }
         let manifest = try take.manifest.get()
-        guard manifest.state == .answered, let text = manifest.transcript else {
+        guard manifest.state == .answered,
+            let text = manifest.transcript ?? manifest.unedited.map({ _ in "" })
+        else {
             throw CommandFailure(
                 "take \(take.id.shortName) has no text",
                 hint: "see what became of it with: utter show \(take.id.shortName)",
@@ -41,7 +43,10 @@ struct EditCommand: SettinglessCommand {
                 "another process has take \(take.id.shortName)",
                 hint: "what you have written: \(TerminalText.shown(new))", status: .notDelivered)
         }
-        try StandardOutput.show(TerminalText.sanitized(new))
+        guard !new.isEmpty else {
+            return StandardError.line("the take has no text now; the old one: utter last --explain")
+        }
+        try StandardOutput.show(new)
     }
 
     /// The text as the person leaves it, in a file that is gone then.
@@ -53,14 +58,14 @@ struct EditCommand: SettinglessCommand {
                 "there is no folder in memory for the text of an encrypted take",
                 hint: "set XDG_RUNTIME_DIR to one", status: .configuration)
         }
-        let path = "\(folder)/utter-edit-\(getpid()).txt"
-        try SecretFile.make(Array((text + "\n").utf8), at: path)
-        defer { _ = unsafe unlink(path.cPath) }
+        let file = try orFailure {
+            try TextFile(Array((text + "\n").utf8), named: "edit", in: folder)
+        }
         let terminal = ForegroundTerminal()
         defer { terminal?.takeBack() }
         let status = try orFailure { () throws(SystemError) in
             var process = try ChildProcess(
-                "/bin/sh", ["sh", "-c", Self.script, "sh", path],
+                "/bin/sh", ["sh", "-c", Self.script, "sh", file.path],
                 environment: ScrubbedEnvironment.entries(),
                 input: .shared(ProgramStart.current.input),
                 output: .shared(ProgramStart.current.output), terminal: terminal?.number)
@@ -69,10 +74,12 @@ struct EditCommand: SettinglessCommand {
         guard status == 0 else {
             throw CommandFailure(
                 "the editor \(ChildProcess.end(by: status)); the text is as it was",
-                hint: "name another one with EDITOR", status: .configuration)
+                hint: "an editor is named by VISUAL or EDITOR", status: .configuration)
         }
-        let bytes = try orFailure { try readFile(path, limit: 1 << 20) }
-        let lines = String(decoding: bytes, as: UTF8.self)
+        let bytes = try explained("the editor has left no file", status: .localIO) {
+            try readFile(file.path, limit: 1 << 20)
+        }
+        let lines = TerminalText.sanitized(String(decoding: bytes, as: UTF8.self))
         return String(lines.reversed().drop(while: \.isWhitespace).reversed())
     }
 }

@@ -78,7 +78,14 @@ struct ListCommand: SettinglessCommand {
         if again {
             let (rules, filter) = (try TextSettings.rules(), try TextSettings.filter())
             let takes = chosen.compactMap(\.take)
-            let count = try takes.count { try spool.apply(rules, filter, to: $0) }
+            var (count, refusals) = (0, Set<String>())
+            for take in takes {
+                let (isChanged, refusal) = try spool.apply(rules, filter, to: take)
+                count += isChanged ? 1 : 0
+                if let refusal, refusals.insert(refusal).inserted {
+                    StandardError.line("warning: \(take.id.shortName): \(refusal)")
+                }
+            }
             let ids = Set(takes.map(\.id))
             chosen = try TakeEntry.all(in: spool, maxAge: maxAge)
                 .filter { $0.take.map { ids.contains($0.id) } == true }

@@ -126,7 +126,7 @@ extension TakeManifest {
             (changes ?? []).map { line($0.rule.rawValue, $0.said, $0.written) }
             + (edit.map { [$0] } ?? [])
         return lines.isEmpty
-            ? "no rule has changed the text of take \(id.text)" : lines.joined(separator: "\n")
+            ? "no rule has changed the text of take \(id.shortName)" : lines.joined(separator: "\n")
     }
 }
 
