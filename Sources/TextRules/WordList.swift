@@ -119,10 +119,8 @@ extension WordList.Entry {
         self.init(said, written, language: name.map { LanguageTable.tag(of: $0) ?? "" })
     }
 
-    /// Whether both are about the same word.
-    package func isAbout(_ other: WordList.Entry) -> Bool {
-        RuledWord.keys(said) == RuledWord.keys(other.said) && language == other.language
-    }
+    /// Equal where two entries are about the same word.
+    package var subject: [String] { [language ?? ""] + RuledWord.keys(said) }
 
     /// In characters.
     private static let limit = 200

@@ -17,13 +17,12 @@ struct WordsCommand: SettinglessCommand {
         commandName: "words", abstract: "Say how words are to be written.",
         discussion: """
               list      print the words of the list
-              add       write SAID as WRITTEN from now on; "" leaves it out
+              add       write SAID as WRITTEN from now on, such as "cube control" as
+                        kubectl; "" leaves it out
               rm        take SAID off the list
               suggest   print the words that you have corrected twice
               import    add the lines of a CSV file: said,written,language
               export    print the list as such a file
-
-            Such as: utter words add "cube control" kubectl
 
             A word is found whatever the case of its letters, and where it stands by itself. It is
             written as the list says. The list is the file words.toml beside the settings. Services
@@ -88,7 +87,7 @@ struct WordsCommand: SettinglessCommand {
         let entries = try TextSettings.words().entries
         guard !entries.isEmpty else {
             return StandardError.hint(
-                "there are none yet; add one with: utter words add SAID WRITTEN")
+                "there are none yet; 'utter words add' adds one")
         }
         let lines = entries.map { entry in
             let end = entry.written.isEmpty ? "left out" : entry.written
@@ -110,11 +109,11 @@ struct WordsCommand: SettinglessCommand {
             }
         }
         let entries = try TextSettings.words().entries
-        let known = { (correction: Correction) in
-            entries.contains { $0.isAbout(.init(correction.said, "", language: $0.language)) }
-        }
+        let known = Set(entries.map { $0.subject.dropFirst() })
         takes = takes.filter { correction, takes in
-            takes.count > 1 && !known(correction) && !texts.contains(where: correction.isMeant)
+            takes.count > 1
+                && !known.contains(WordList.Entry(correction.said, "").subject.dropFirst())
+                && !texts.contains(where: correction.isMeant)
         }
         let lines = takes.map {
             "utter words add \(ShellWord.quoted($0.said)) \(ShellWord.quoted($0.written))"
@@ -135,16 +134,14 @@ enum WordFile {
             throw CommandFailure("'\(TerminalText.shown(entry.said))': \(mistake)", status: .usage)
         }
         try change { text, known throws(SettingsText.Mistake) in
-            var new: [WordList.Entry] = []
-            for entry in entries {
-                if let old = known.last(where: { $0.isAbout(entry) }) {
-                    text = try SettingsText(text)
-                        .setting(path(of: old), to: TOMLText.quoted(entry.written))
-                } else {
-                    new.removeAll { $0.isAbout(entry) }
-                    new.append(entry)
-                }
+            let known = Dictionary(known.map { ($0.subject, $0) }) { $1 }
+            let last = Dictionary(entries.map { ($0.subject, $0) }) { $1 }
+            for (subject, entry) in last {
+                guard let old = known[subject], old.written != entry.written else { continue }
+                text = try SettingsText(text)
+                    .setting(path(of: old), to: TOMLText.quoted(entry.written))
             }
+            let new = entries.filter { known[$0.subject] == nil && last[$0.subject] == $0 }
             for language in Set(new.map(\.language)) {
                 insert(new.filter { $0.language == language }, of: language, into: &text)
             }
@@ -175,7 +172,7 @@ enum WordFile {
 
     static func remove(_ entry: WordList.Entry) throws(CommandFailure) {
         try change { text, known throws(SettingsText.Mistake) in
-            let old = known.last { $0.isAbout(entry) } ?? entry
+            let old = known.last { $0.subject == entry.subject } ?? entry
             text = try SettingsText(text).removing(path(of: old))
         }
     }
