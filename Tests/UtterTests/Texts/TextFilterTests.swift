@@ -63,7 +63,7 @@ struct TextFilterTests {
         #expect(told == "the filter \(reason); the text is the one before it")
     }
 
-    @Test func aFilterThatHangsIsEndedWithAllThatItHasStarted() throws {
+    @Test func aFilterThatHangsIsEndedWithAllThatItHasStarted() async throws {
         let folder = try TemporaryFolder()
         let result = try filter("sleep 600 & echo $! > \(folder.path)/child; wait") {
             $0.time = .milliseconds(200)
@@ -74,13 +74,13 @@ struct TextFilterTests {
         let child = String(decoding: try readFile(folder.path("child")), as: UTF8.self)
         let number = try #require(Int32(child.dropLast()))
         // A zombie is another process's to bury.
-        let isGone = {
+        let isGone: @Sendable () -> Bool = {
             guard kill(number, 0) == 0 else { return true }
             // A process that is gone has no such file.
             let status = try? readFile("/proc/\(number)/stat")
             return status.map { String(decoding: $0, as: UTF8.self).contains(") Z") } ?? true
         }
-        #expect(isGone())
+        #expect(await comesTrue(isGone))
     }
 
     @Test func withoutSpacesCharactersAreCounted() throws {
