@@ -152,7 +152,8 @@ package struct RuledText: Sendable {
     /// More marks in one place are words that mean something else.
     private static let markLimit = 8
 
-    /// Writes a mark in the place of its name, before the next word; false where that is not one.
+    /// Writes a mark in the place of its name, before the next word; false in quotation marks, and
+    /// where marks stand already.
     mutating func open(_ mark: String, for said: ArraySlice<RuledWord>) -> Bool {
         guard !said.contains(where: \.isQuoted), lead.utf8.count < Self.markLimit else {
             return false

@@ -4,19 +4,19 @@
 public struct TextChange: Sendable, Hashable, Codable {
     /// Why the words were changed.
     public enum Rule: String, Sendable, Hashable, Codable {
-        /// A sound that is no word, such as "um", is left out.
+        /// The rule leaves out a sound such as "um".
         case fillers
-        /// A word that stands twice in a row stands once.
+        /// The rule writes a word once that stands twice in a row.
         case doubled
-        /// The name of a mark, such as "comma", becomes the mark.
+        /// The rule writes a mark in the place of its name, such as "comma".
         case marks
-        /// "Scratch that" takes back the sentence before it.
+        /// The rule takes back the sentence before "scratch that".
         case takeBack = "take-back"
-        /// A word of the person's list is written as the list says.
+        /// The rule writes a word as the person's list says.
         case words
-        /// The words that end hands-free dictation are left out.
+        /// The rule leaves out the words that end hands-free dictation.
         case stopWord = "stop-word"
-        /// A command of the person has read the text.
+        /// The person's command has read the text, and printed another one.
         case filter
     }
 

@@ -38,7 +38,7 @@ public struct TextRules: Sendable, Hashable {
             }
             if takesBack {
                 text.pass(table.takeBack) { ruled, _, said, next in
-                    // "From scratch that day" is no command.
+                    // "From scratch that day" means what it says.
                     guard ruled.words.last?.trail.isEmpty != true,
                         next == nil || said.last?.trail.isEmpty == false
                     else { return false }

@@ -43,7 +43,7 @@ public struct WordList: Sendable, Hashable {
         }
     }
 
-    /// Whether there is no word in it.
+    /// Whether the list has no word.
     public var isEmpty: Bool { entries.isEmpty }
 
     /// The words that are meant, each once: what a service may be told to expect.

@@ -43,8 +43,8 @@ extension [RecognizedWord] {
     /// The pieces of a text with what the rules have made of it; those of which nothing is left are
     /// missing.
     ///
-    /// What spans two pieces stands in the first. Pieces that are not the `count` words of the text go
-    /// through the rules by themselves.
+    /// A phrase that spans two pieces stands in the first. Where the pieces do not have the `count`
+    /// words of the text, each goes through the rules by itself.
     fileprivate func ruled(
         as text: RuledText, of count: Int, otherwise rule: (String) -> String
     ) -> [RecognizedWord] {

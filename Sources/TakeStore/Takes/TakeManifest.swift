@@ -80,7 +80,7 @@ package struct TakeManifest: Sendable, Codable, Equatable {
     package internal(set) var keepsAudioFor: Int?
     var peak: Double?
     package internal(set) var reason, transcript: String?
-    /// The language of the text, as the service or the person names it; nil where it is not known.
+    /// The language that the service has heard, as it names it; nil where it does not say.
     package internal(set) var language: String?
     /// The text as the service wrote it, where rules have changed it; nil where it is the transcript.
     package internal(set) var raw: String?

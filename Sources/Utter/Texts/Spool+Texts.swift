@@ -20,7 +20,7 @@ extension Spool {
     /// Has the text of a take go through rules once more, from the text of the service on; one that the
     /// person has edited stays.
     ///
-    /// Blocks for as long as the filter runs, if there is one.
+    /// Blocks while the filter runs.
     ///
     /// - Returns: whether the text is another one now, and why not if the filter has failed.
     /// - Throws: `TakeStoreError` when there is no such take.
