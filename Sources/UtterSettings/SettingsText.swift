@@ -62,9 +62,20 @@ package struct SettingsText {
         if let place = node(at: path)?.place {
             try changed.replaceValue(at: place, with: Array(literal.unicodeScalars))
         } else {
-            changed.insert(path, literal)
+            changed.insert([(path[path.count - 1], literal)], into: path.dropLast())
         }
-        return try changed.checked(against: self, path)
+        return try changed.checked(against: self, [path])
+    }
+
+    /// The text with values, as TOML writes them, that a table does not have yet.
+    ///
+    /// - Throws: `Mistake.tooElaborate` when the table is not written line by line.
+    package func adding(
+        _ values: [(name: String, literal: String)], to table: [String]
+    ) throws(Mistake) -> String {
+        var changed = self
+        changed.insert(values, into: table[...])
+        return try changed.checked(against: self, values.map { table + [$0.name] })
     }
 
     package func removing(_ path: [String]) throws(Mistake) -> String {
@@ -76,7 +87,7 @@ package struct SettingsText {
         else { throw .tooElaborate(place) }
         changed.lines.remove(at: line)
         changed.removeTable(around: line)
-        return try changed.checked(against: self, path)
+        return try changed.checked(against: self, [path])
     }
 
     // MARK: - Steps
@@ -146,22 +157,26 @@ package struct SettingsText {
         return rest.first == "#" ? [] : rest
     }
 
-    /// Writes a value that is not there: in its table behind the remark that names it, or at the end of
-    /// the table, which is made where there is none.
-    private mutating func insert(_ path: [String], _ literal: String) {
+    /// Writes values that are not there: in their table behind the remark that names the first, or at
+    /// the end of the table, which is made where there is none.
+    private mutating func insert(
+        _ values: [(name: String, literal: String)], into table: ArraySlice<String>
+    ) {
         // A table in the table of a service needs no head: its name goes before that of the value.
-        let least = path.first == "services" ? min(2, path.count - 1) : path.count - 1
+        let least = table.first == "services" ? min(2, table.count) : table.count
         func key(_ names: some Sequence<String>) -> String {
             names.map(TOMLText.key).joined(separator: ".")
         }
         let depth =
-            (least..<path.count).reversed().first { depth in
-                lines.contains { Self.isHead($0, key(path.prefix(depth))) }
+            (least...table.count).reversed().first { depth in
+                lines.contains { Self.isHead($0, key(table.prefix(depth))) }
             } ?? least
-        let tablePath = key(path.prefix(depth))
-        let name = key(path.dropFirst(depth))
+        let tablePath = key(table.prefix(depth))
+        let names = values.map { key(table.dropFirst(depth) + [$0.name]) }
         let isReturned = lines.first?.last == "\r"
-        let new = Array("\(name) = \(literal)\(isReturned ? "\r" : "")".unicodeScalars)
+        let new = zip(names, values).map { name, value in
+            Array("\(name) = \(value.literal)\(isReturned ? "\r" : "")".unicodeScalars)
+        }
         guard
             let head = tablePath.isEmpty
                 ? -1 : lines.firstIndex(where: { Self.isHead($0, tablePath) })
@@ -170,20 +185,20 @@ package struct SettingsText {
             let blank = Line(isReturned ? ["\r"] : [])
             let head = Array("[\(tablePath)]\(isReturned ? "\r" : "")".unicodeScalars)
             if !lines.isEmpty { lines.append(blank) }
-            lines += [head, new, []]
+            lines += [head] + new + [[]]
             return
         }
         let begin = head + 1
         let end = lines[begin...].firstIndex { Self.word($0).first == "[" } ?? lines.count
         let section = lines[begin..<end]
-        let remark = Array("#\(name)=".unicodeScalars)
+        let remark = Array("#\(names.first ?? "")=".unicodeScalars)
         let isBlank = { (line: Line) in Self.word(line).isEmpty }
         let last =
             section.firstIndex { Self.word($0).starts(with: remark) }
             ?? section.lastIndex { !isBlank($0) && Self.word($0).first != "#" }
             ?? section.lastIndex { !isBlank($0) } ?? head
-        lines.insert(new, at: last + 1)
-        if last + 2 == lines.count { lines.append([]) }
+        lines.insert(contentsOf: new, at: last + 1)
+        if last + 1 + new.count == lines.count { lines.append([]) }
     }
 
     private static func word(_ line: Line) -> Line {
@@ -196,13 +211,17 @@ package struct SettingsText {
         return word == head || word.starts(with: head + ["#"])
     }
 
-    /// The text, once a reader has found in it what stood there before, but for one path.
-    private func checked(against before: SettingsText, _ path: [String]) throws(Mistake) -> String {
-        let name = path.joined(separator: "\n")
-        let others = { (table: SettingsTable) in Self.values(table).filter { $0.key != name } }
+    /// The text, once a reader has found in it what stood there before, but for some paths.
+    private func checked(
+        against before: SettingsText, _ paths: [[String]]
+    ) throws(Mistake) -> String {
+        let names = Set(paths.map { $0.joined(separator: "\n") })
+        let others = { (table: SettingsTable) in
+            Self.values(table).filter { !names.contains($0.key) }
+        }
         // The text is not shown, so that what is wrong in it does not matter.
         guard let now = try? SettingsDocument.parse(text), others(now) == others(before.table)
-        else { throw .tooElaborate(before.node(at: path)?.place) }
+        else { throw .tooElaborate(paths.first.flatMap { before.node(at: $0)?.place }) }
         return text
     }
 

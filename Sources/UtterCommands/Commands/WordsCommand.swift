@@ -141,33 +141,16 @@ enum WordFile {
                 text = try SettingsText(text)
                     .setting(path(of: old), to: TOMLText.quoted(entry.written))
             }
-            let new = entries.filter { known[$0.subject] == nil && last[$0.subject] == $0 }
-            for language in Set(new.map(\.language)) {
-                insert(new.filter { $0.language == language }, of: language, into: &text)
+            var seen = Set(known.keys)
+            let new = entries.filter {
+                last[$0.subject] == $0 && seen.insert($0.subject).inserted
+            }
+            for (language, words) in Dictionary(grouping: new, by: \.language) {
+                text = try SettingsText(text).adding(
+                    words.map { ($0.said, TOMLText.quoted($0.written)) },
+                    to: language.map { [$0] } ?? [])
             }
         }
-    }
-
-    /// Writes words behind the head of their table, which is made where there is none, all at once: a
-    /// table of a spreadsheet may have thousands.
-    private static func insert(
-        _ entries: [WordList.Entry], of language: String?, into text: inout String
-    ) {
-        var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-        if lines.last == "" { lines.removeLast() }
-        let head = language.map { "[\($0)]" }
-        let isHead = { (line: String) in line.filter { $0 != " " && $0 != "\r" } == head }
-        let new = entries.map { "\(TOMLText.key($0.said)) = \(TOMLText.quoted($0.written))" }
-        if head != nil, let line = lines.firstIndex(where: isHead) {
-            lines.insert(contentsOf: new, at: line + 1)
-        } else if let head {
-            lines += (lines.isEmpty ? [] : [""]) + [head] + new
-        } else {
-            let table = lines.firstIndex { $0.drop { $0 == " " }.first == "[" }
-            let end = table.flatMap { lines[..<$0].lastIndex { !$0.isEmpty }.map { $0 + 1 } ?? 0 }
-            lines.insert(contentsOf: new, at: end ?? lines.count)
-        }
-        text = lines.joined(separator: "\n") + "\n"
     }
 
     static func remove(_ entry: WordList.Entry) throws(CommandFailure) {

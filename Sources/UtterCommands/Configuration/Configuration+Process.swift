@@ -21,6 +21,8 @@ final class KnownConfiguration: Sendable {
     /// The warnings that were given; nil where the person has been told of all.
     fileprivate let warnings = Mutex<Set<String>?>([])
     fileprivate let onCommandLine = Mutex<[String: String]>([:])
+    /// The list of words as it was read last, and the file.
+    let words = Mutex<(path: String, mark: FileMark, list: WordList)?>(nil)
     /// The name of the preset that was chosen.
     fileprivate let preset: Mutex<String?>
 

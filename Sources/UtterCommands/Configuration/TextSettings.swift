@@ -2,6 +2,7 @@
 
 internal import LinuxPlatform
 internal import Settings
+internal import Synchronization
 internal import Utter
 internal import UtterSettings
 internal import UtterTerminal
@@ -18,12 +19,19 @@ enum TextSettings {
     /// The list of words; empty where there is no file.
     static func words() throws(CommandFailure) -> WordList {
         let path = try path()
+        let mark = FileMark(path.resolvedPath ?? path)
+        let known = KnownConfiguration.current.words.withLock { $0 }
+        if let known, known.path == path, known.mark == mark { return known.list }
         let text = try orFailure {
             try OwnFile(path).settingsText(limit: SettingsDocument.byteLimit)
         }
         guard let text else { return WordList() }
         do throws(SettingsError) {
-            return try WordList(text)
+            let list = try WordList(text)
+            if let mark {
+                KnownConfiguration.current.words.withLock { $0 = (path, mark, list) }
+            }
+            return list
         } catch {
             throw CommandFailure(
                 error.text(of: path), hint: "correct it with an editor",

@@ -50,6 +50,8 @@ private struct KeyWorker: Worker {
 
     let key: String
     let preset: String?
+    /// The options of a recorder that it begins.
+    var options: [String] { preset.map { ["--preset", $0] } ?? [] }
     let place: SocketPlace
     let wantsReport: Bool
     let texts: TextOutput
@@ -93,8 +95,9 @@ private struct KeyWorker: Worker {
     private mutating func press(at instant: ContinuousClock.Instant) throws(CommandFailure) {
         if try isHeard(at: instant) { return }
         if place.isGiven { throw ControlReading.unanswered(place) }
-        let words = ["start"] + (preset.map { ["--preset", $0] } ?? [])
-        if try RecorderProcess.begin(words, at: place) == nil, try isHeard(at: instant) {
+        if try RecorderProcess.begin(["start"] + options, at: place) == nil,
+            try isHeard(at: instant)
+        {
             return
         }
         throw CommandFailure("nothing can be recorded", status: .nothingRecorded)
@@ -137,7 +140,7 @@ private struct KeyWorker: Worker {
         var request = ControlRequest(command, take: take, report: wantsReport ? true : nil)
         request.key = key
         if [.keyDown, .start].contains(command) { request.preset = preset }
-        if !place.isGiven { request.press = Press.mark(of: preset.map { ["--preset", $0] } ?? []) }
+        if !place.isGiven { request.press = Press.mark(of: options) }
         // Another machine has another clock.
         if let instant, !place.isGiven { request.date(instant) }
         return try ControlReading.begin(request, at: place)

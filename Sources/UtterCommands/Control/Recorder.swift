@@ -120,7 +120,7 @@ final class Recorder: Sendable {
     /// Makes ready what the first take needs; what is wrong is said, and again to who starts it.
     func prepare() {
         do throws(CommandFailure) {
-            _ = try plans.withLock { plans throws(CommandFailure) in try plans.prepare() }
+            try plans.withLock { plans throws(CommandFailure) in try plans.prepare() }
         } catch {
             error.report()
         }

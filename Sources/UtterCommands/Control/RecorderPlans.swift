@@ -18,7 +18,8 @@ struct RecorderPlans {
 
     /// By the names of the service and of the preset that a request names; nil: the usual ones.
     private var deliveries: [[String?]: DeliveryPlan] = [:]
-    private var settings: FileMark?
+    /// The files of the settings and of the words, as they were read.
+    private var marks: [FileMark?] = []
     private var keeper: (source: (device: String, period: Duration?), preRoll: PreRoll)?
 
     init(_ options: RecorderOptions, preRoll: Duration?) {
@@ -27,6 +28,7 @@ struct RecorderPlans {
 
     /// The plan of a take for the service and the preset that a request names, or else for the usual ones.
     mutating func next(for request: ControlRequest?) throws(CommandFailure) -> TakePlan {
+        forgetChanged()
         guard let preset = request?.preset else { return try next(for: request?.service, nil) }
         let known = KnownConfiguration.current.choosing(preset)
         // Its errors are those of the closure.
@@ -41,24 +43,34 @@ struct RecorderPlans {
     private mutating func next(
         for service: String?, _ preset: String?
     ) throws(CommandFailure) -> TakePlan {
-        var delivery = try prepare(for: service, preset)
+        var delivery = try delivery(for: service, preset)
         delivery.reportsProgress = true
         ServiceOptions.complete(&delivery)
         guard let kept = keeper?.preRoll else { return try options.voice.takePlan(for: delivery) }
         return TakePlan(source: kept, capture: try options.voice.plan(), delivery: delivery)
     }
 
-    /// Reads what is new, and keeps ready what the next take needs.
-    @discardableResult
-    mutating func prepare(
-        for service: String? = nil, _ preset: String? = nil
-    ) throws(CommandFailure) -> DeliveryPlan {
-        let now = FileMark(ConfigurationFile.path)
-        if now != settings {
+    /// Keeps ready what the next take needs.
+    mutating func prepare() throws(CommandFailure) {
+        forgetChanged()
+        _ = try delivery(for: nil, nil)
+    }
+
+    /// Has settings and words read again that have changed; before a preset counts.
+    private mutating func forgetChanged() {
+        // A setting that cannot be read is told when it is asked for.
+        let words = (try? TextSettings.path()) ?? TextSettings.usualPath
+        let now = [ConfigurationFile.path, words].map { FileMark($0) }
+        if now != marks {
             Configuration.forget()
             deliveries = [:]
         }
-        settings = now
+        marks = now
+    }
+
+    private mutating func delivery(
+        for service: String?, _ preset: String?
+    ) throws(CommandFailure) -> DeliveryPlan {
         try keepMicrophone()
         if let delivery = deliveries[[service, preset]] { return delivery }
         let made = try options.serving(service, preset).delivery()

@@ -112,6 +112,14 @@ import Testing
         _ = try #require(await bench.server.wait(untilBytes: 6_400, ofRequest: 3))
         #expect(try await bench.run("stop").outputText == "as usual\n")
         _ = try await client.rest()
+        // A change that a press with a preset has found first counts for all.
+        try bench.bench.configure(
+            "[output]\nfilter = \"sed s/as/AS/\"\n[presets.loud]\nlanguage = \"en\"\n")
+        for (number, options) in [["--preset", "loud"], []].enumerated() {
+            _ = try await bench.bench.start(["start"] + options).result()
+            _ = try #require(await bench.server.wait(untilBytes: 6_400, ofRequest: 4 + number))
+            #expect(try await bench.run("stop").outputText == "AS usual\n")
+        }
         try await daemon.terminate()
     }
 
