@@ -5,6 +5,8 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import LinuxPlatform
+
 /// The power of a real file system fails in the middle of a take, and after it.
 @Suite(
     .disabled(if: LoopDisk.obstacle != nil, "\(LoopDisk.obstacle ?? "")"), .serialized)
@@ -96,13 +98,19 @@ struct RealPowerCutTests {
     /// Cuts the power, and kills the program with the shell that holds the disk.
     ///
     /// `traced` is what had been done before: a sync that is under way may then return a success
-    /// that is none.
+    /// that is none. The server may be ahead of the disk: the cut waits for the first bytes of audio
+    /// that the program has written, at most for `patience`.
     private static func cutPower(
         in folder: TemporaryFolder, _ process: Observed<Int32>, _ traced: Observed<[UInt8]>
     ) {
         let number = process.waitBlocking(within: .patience) { $0 > 0 ? $0 : nil } ?? 0
         do {
-            let trace = try folder.read("trace")
+            var trace = try folder.read("trace")
+            let deadline = MonotonicTime.now + .patience
+            while FileOperation.trace(trace).writtenAudio.isEmpty, MonotonicTime.now < deadline {
+                poll(nil, 0, 10)
+                trace = try folder.read("trace")
+            }
             // The last line may be on its way.
             traced.update { $0 = Array(trace[..<(trace.lastIndex(of: 10) ?? 0)]) }
             try LoopDisk.cutPower(at: folder.path("home"), of: number)

@@ -94,6 +94,13 @@ final class Bench: Sendable {
         await wait(untilDiskSaysOf: take) { $0.progress?.values["upload"] != nil }
     }
 
+    /// Waits until the disk has the whole recording of a take, and its length.
+    ///
+    /// - Returns: false when that was not so in time.
+    func wait(untilSealOf take: Take) async -> Bool {
+        await wait(untilDiskSaysOf: take) { $0.byteCount != nil }
+    }
+
     /// Looks every 10 ms: the disk has no event for it.
     private func wait(
         untilDiskSaysOf take: Take, _ isSo: @escaping @Sendable (TakeManifest) -> Bool

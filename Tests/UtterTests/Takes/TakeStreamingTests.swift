@@ -97,14 +97,20 @@ import Testing
     }
 
     @Test func aPutIsAPutEachTimeAndIsRemembered() async throws {
+        // The length of the second request is known once the recording is sealed.
+        let isSealed = Gate()
         let server = try RecordingServer(
-            scripts: [.answer(status: 503, text: "")], otherwise: .answer(text: "put"))
+            scripts: [
+                [.readHead, .readBodyToEnd, .stallUntil(isSealed), .respond(status: 503, text: "")]
+            ], otherwise: .answer(text: "put"))
         let (speaker, take, _) = try bench.speak(to: server.url(), retry: .standard) {
             $0.delivery.service.method = .put
             $0.delivery.retry.pausesAfterRelease = [.milliseconds(1)]
         }
         speaker.say([1, 2, 3])
         speaker.fallSilent()
+        #expect(await bench.wait(untilSealOf: take))
+        isSealed.open()
         #expect(try await take.end().result.get().text == "put")
         #expect(server.requests.map(\.requestLine) == ["PUT / HTTP/1.1", "PUT / HTTP/1.1"])
         #expect(server.requests.map { $0["Transfer-Encoding"] } == ["chunked", nil])
