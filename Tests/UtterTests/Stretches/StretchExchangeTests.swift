@@ -171,6 +171,33 @@ import Testing
                 == StretchReach(offset: Self.place(41).offset, isFinal: true))
     }
 
+    /// What was cut by the limit before, and was not asked for yet, is cut by the new one.
+    @Test func aLowerLimitHasTheRestCutAnew() throws {
+        var exchange = StretchExchange(try Self.plan("seconds = 40"))
+        let whole = Self.recording(120, isComplete: true)
+        var starts: [[Int]] = []
+        for cuts in [[30, 60, 90], [15], []] {
+            guard case .cut(let request)? = exchange.need(of: whole) else {
+                Issue.record("it is not cut")
+                return
+            }
+            let end = try #require(request.end)
+            starts.append([request.start, end].map { $0.frame / Self.second })
+            let places = cuts.map(Self.place)
+            exchange.learn(
+                places.map { StretchCut(end: $0, next: $0) }, of: request.start.frame)
+            guard starts.count == 1 else { continue }
+            for lane in 0..<2 { _ = exchange.begin(lane: lane, of: whole) }
+            for (lane, status) in [(1, 200), (0, 413)] {
+                _ = exchange.next(
+                    after: Self.answer("x", status: status), lane: lane, isSpeaking: false,
+                    at: Moment())
+            }
+        }
+        // The second quarter is answered.
+        #expect(starts == [[0, 120], [0, 30], [60, 120]])
+    }
+
     /// A service refuses the length of a recording while it goes on.
     @Test func aRefusalTeachesWhileTheSpeakerSpeaks() throws {
         var exchange = StretchExchange(try Self.plan("shortest-seconds = 0"))

@@ -192,9 +192,7 @@ import Testing
         // The whole and a half are refused; each stretch behind them is a quarter at most.
         #expect(sizes.prefix(2) == [60, sizes[1]] && sizes[1] > 17, "\(sizes)")
         #expect(sizes.dropFirst(2).allSatisfy { $0 <= 15 }, "\(sizes)")
-        // Cut in its last quarter, the whole is three of 22.5, 22.5 and 16 seconds; with a limit of half
-        // of the first, these are three, three and two.
-        #expect((6...10).contains(sizes.count), "\(sizes)")
+        #expect((6...9).contains(sizes.count), "\(sizes)")
         // The next take is cut before anything of it is refused, until a person has it forgotten.
         #expect(await bench.flush())
         let spool = try bench.spool

@@ -373,15 +373,15 @@ struct StretchExchange: Exchange {
             }
             return step
         case .failed:
-            let isShorter = reply.result.status == 413 && lowerLimit(below: table[place])
-            if isShorter || !isAlone { lanes[index] = nil }
-            return isShorter ? .idle : step
+            if !isAlone { lanes[index] = nil }
+            return reply.result.status == 413 && lowerLimit(below: table[place], lane: index)
+                ? .idle : step
         case .idle: return step
         }
     }
 
     /// Learns from a refusal that a stretch is too large; false when it is as short as it can be.
-    private mutating func lowerLimit(below stretch: Stretch) -> Bool {
+    private mutating func lowerLimit(below stretch: Stretch, lane: Int) -> Bool {
         let end = end(of: stretch)
         let frames = end.frame - stretch.start.frame
         guard delivery.cutsStretches, frames > 0 else { return false }
@@ -394,7 +394,8 @@ struct StretchExchange: Exchange {
         }
         limit.frames = min(limit.frames, max(least, frames / 2))
         (hasLearned, isProven) = (true, false)
-        (awaited, late) = (nil, nil)
+        (awaited, late, lanes[lane]) = (nil, nil, nil)
+        table.join(except: lanes.compactMap { $0?.start } + [cutting])
         return true
     }
 }

@@ -102,6 +102,21 @@ extension [Stretch] {
         self[index + cuts.count].end = end
     }
 
+    /// Joins neighbours that wait for their requests, so that they are cut by another limit, except those
+    /// that begin at one of these frames; a silence that is left out stays between its neighbours.
+    mutating func join(except frames: [Int?]) {
+        let waits = { (stretch: Stretch) in
+            stretch.answer == nil && !frames.contains(stretch.start.frame)
+        }
+        for index in indices.dropFirst().reversed() {
+            let (first, second) = (self[index - 1], self[index])
+            guard waits(first), waits(second), let end = first.end, second.start.frame <= end.frame
+            else { continue }
+            self[index - 1].end = second.end
+            remove(at: index)
+        }
+    }
+
     /// Keeps the finals of a session that broke, for samples; the next one begins behind their last word.
     ///
     /// - Returns: the frame there; nil where the words have no times, and it begins where this one began.
