@@ -36,10 +36,12 @@ package struct FolderWatch: ~Copyable {
 package struct FileMark: Equatable, Sendable {
     private let words: [Int]
 
-    /// Looks at what `path` leads to, without following a link at its end; nil when there is nothing.
-    package init?(_ path: String) {
+    /// Looks at what `path` leads to, and `followsLinks` at its end if that is wanted; nil when there is
+    /// nothing.
+    package init?(_ path: String, followsLinks: Bool = false) {
         var status = stat()
-        guard unsafe lstat(path.cPath, &status) == 0 else { return nil }
+        let flags = followsLinks ? 0 : AT_SYMLINK_NOFOLLOW
+        guard unsafe fstatat(AT_FDCWD, path.cPath, &status, flags) == 0 else { return nil }
         words = [
             Int(bitPattern: UInt(status.st_dev)), Int(bitPattern: UInt(status.st_ino)),
             Int(status.st_size), status.st_mtim.tv_sec, status.st_mtim.tv_nsec,

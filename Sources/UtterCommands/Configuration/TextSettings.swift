@@ -19,7 +19,7 @@ enum TextSettings {
     /// The list of words; empty where there is no file.
     static func words() throws(CommandFailure) -> WordList {
         let path = try path()
-        let mark = FileMark(path.resolvedPath ?? path)
+        let mark = FileMark(path, followsLinks: true)
         let known = KnownConfiguration.current.words.withLock { $0 }
         if let known, known.path == path, known.mark == mark { return known.list }
         let text = try orFailure {

@@ -60,7 +60,7 @@ struct RecorderPlans {
     private mutating func forgetChanged() {
         // A setting that cannot be read is told when it is asked for.
         let words = (try? TextSettings.path()) ?? TextSettings.usualPath
-        let now = [ConfigurationFile.path, words].map { FileMark($0) }
+        let now = [ConfigurationFile.path, words].map { FileMark($0, followsLinks: true) }
         if now != marks {
             Configuration.forget()
             deliveries = [:]

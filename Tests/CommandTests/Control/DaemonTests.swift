@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import TestSupport
 import Testing
 
@@ -94,6 +95,10 @@ import Testing
     @Test(arguments: [false, true])
     func aRequestNamesAPreset(_ hasDaemon: Bool) async throws {
         let bench = try ControlBench(.hearing("as usual"), ["UTTER_FOREGROUND": "false"])
+        // A link into the folder where a person keeps such files: a change is one of the file.
+        let own = try bench.bench.folder.write([], to: "dotfiles.toml")
+        bench.bench.makeConfigurationFolder()
+        #expect(symlink(own, bench.bench.configurationPath) == 0)
         try bench.bench.configure("[presets.loud]\noutput.filter = \"tr a-z A-Z\"\n")
         let daemon = hasDaemon ? try await bench.daemon() : nil
         var texts: [String] = []
