@@ -106,10 +106,7 @@ import Testing
         #expect(await began.wait())
         control.requestStop(keepsTail: false)
         loop.wake()
-        await onOwnThread {
-            let end = MonotonicTime.now + .patience
-            while card.account.closes == 0, MonotonicTime.now < end { poll(nil, 0, 1) }
-        }
+        #expect(await comesTrue { card.account.closes > 0 })
         #expect(card.account.closes == 1)
         add(CaptureStageScript([.frames(320)]), to: loop) {
             if case .ended = $0 { ended.open() }

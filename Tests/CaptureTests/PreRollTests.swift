@@ -66,7 +66,7 @@ import Testing
         let keeper = try PreRoll(Microphone(device: card.deviceName), length: .milliseconds(500))
         defer { keeper.shutDown() }
         // So that there is more than is remembered.
-        await onOwnThread { while card.account.captured < 16_000 { poll(nil, 0, 5) } }
+        #expect(await comesTrue { card.account.captured >= 16_000 })
         let first = try await onThread(of: keeper) { try frames(of: keeper, stopAfter: 12_000) }
         let begin = try #require(start(of: first, upTo: 160_000))
         #expect(begin > 0)

@@ -125,20 +125,13 @@ final class Bench: Sendable {
 
     /// Waits until the only take holds so many bytes of samples.
     ///
-    /// Looks every 10 ms: the file system has no event that a take's first folder would be part of.
+    /// The file system has no event that a take's first folder would be part of.
     ///
     /// - Returns: false when that was not so in time.
     func wait(untilSamples byteCount: Int) async -> Bool {
-        await onOwnThread {
-            let deadline = MonotonicTime.now + .patience
-            while MonotonicTime.now < deadline {
-                // It may be on its way.
-                if let samples = try? self.onlyTake()?.samples, samples.count >= byteCount {
-                    return true
-                }
-                poll(nil, 0, 10)
-            }
-            return false
+        await comesTrue {
+            // It may be on its way.
+            ((try? self.onlyTake()?.samples)?.count ?? 0) >= byteCount
         }
     }
 }

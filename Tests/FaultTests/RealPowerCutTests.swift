@@ -5,8 +5,6 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import LinuxPlatform
-
 /// The power of a real file system fails in the middle of a take, and after it.
 @Suite(
     .disabled(if: LoopDisk.obstacle != nil, "\(LoopDisk.obstacle ?? "")"), .serialized)
@@ -105,11 +103,10 @@ struct RealPowerCutTests {
     ) {
         let number = process.waitBlocking(within: .patience) { $0 > 0 ? $0 : nil } ?? 0
         do {
-            var trace = try folder.read("trace")
-            let deadline = MonotonicTime.now + .patience
-            while FileOperation.trace(trace).writtenAudio.isEmpty, MonotonicTime.now < deadline {
-                poll(nil, 0, 10)
+            var trace: [UInt8] = []
+            _ = try comesTrueBlocking {
                 trace = try folder.read("trace")
+                return !FileOperation.trace(trace).writtenAudio.isEmpty
             }
             // The last line may be on its way.
             traced.update { $0 = Array(trace[..<(trace.lastIndex(of: 10) ?? 0)]) }

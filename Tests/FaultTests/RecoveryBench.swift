@@ -8,20 +8,14 @@ import TestSupport
 
 /// What a power cut has left, on a disk that is quick.
 final class RecoveryBench {
-    let root: String
+    private let folder: TemporaryFolder
+    var root: String { folder.path }
     var stateFolder: String { root + "/.local/state/utter" }
 
     /// Makes the entries in a new folder in `disk`.
     init(_ entries: [String: [UInt8]?], in disk: String) throws {
-        var template = Array("\(disk)/utter-test-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { throw SystemError.last("mkdtemp") }
-        root = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+        folder = try TemporaryFolder(in: disk)
         try fill(root, with: entries)
-    }
-
-    deinit {
-        // A folder that stays spoils no test.
-        try? FileManager.default.removeItem(atPath: root)
     }
 }
 

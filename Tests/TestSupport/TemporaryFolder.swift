@@ -11,10 +11,9 @@ package final class TemporaryFolder: Sendable {
     /// The folder's absolute path, without a slash at the end and without symbolic links.
     package let path: String
 
-    /// Makes a new, empty folder with mode 0700.
-    package init() throws(SystemError) {
-        var root = "/tmp"
-        if let given = getenv("TMPDIR") { root = String(cString: given) }
+    /// Makes a new, empty folder with mode 0700 in `root`, by default the place for temporary files.
+    package init(in root: String? = nil) throws(SystemError) {
+        let root = root ?? getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
         var template = Array("\(root)/utter-test-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw SystemError.last("mkdtemp") }
         let made = template.dropLast().map(UInt8.init(bitPattern:))

@@ -101,19 +101,13 @@ final class Bench: Sendable {
         await wait(untilDiskSaysOf: take) { $0.byteCount != nil }
     }
 
-    /// Looks every 10 ms: the disk has no event for it.
+    /// The disk has no event for it.
     private func wait(
         untilDiskSaysOf take: Take, _ isSo: @escaping @Sendable (TakeManifest) -> Bool
     ) async -> Bool {
-        await onOwnThread { [self] in
-            let deadline = MonotonicTime.now + .patience
-            while MonotonicTime.now < deadline {
-                // The folder may be on its way.
-                let manifest = try? spool.store().take(take.id).manifest()
-                if manifest.map(isSo) == true { return true }
-                poll(nil, 0, 10)
-            }
-            return false
+        await comesTrue { [self] in
+            // The folder may be on its way.
+            (try? spool.store().take(take.id).manifest()).map(isSo) == true
         }
     }
 

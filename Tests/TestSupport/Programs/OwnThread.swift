@@ -58,12 +58,15 @@ package func inLanes<Item: Sendable>(
 
 /// Waits until something is so, at which it looks every 10 ms; false when it was not in time.
 package func comesTrue(_ isSo: @escaping @Sendable () -> Bool) async -> Bool {
-    await onOwnThread {
-        let deadline = MonotonicTime.now + .patience
-        while !isSo() {
-            guard MonotonicTime.now < deadline else { return false }
-            poll(nil, 0, 10)
-        }
-        return true
+    await onOwnThread { comesTrueBlocking(isSo) }
+}
+
+/// The same, blocking the calling thread.
+package func comesTrueBlocking(_ isSo: () throws -> Bool) rethrows -> Bool {
+    let deadline = MonotonicTime.now + .patience
+    while try !isSo() {
+        guard MonotonicTime.now < deadline else { return false }
+        poll(nil, 0, 10)
     }
+    return true
 }
