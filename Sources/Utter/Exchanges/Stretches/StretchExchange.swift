@@ -374,18 +374,17 @@ struct StretchExchange: Exchange {
             return step
         case .failed:
             if !isAlone { lanes[index] = nil }
-            return reply.result.status == 413 && lowerLimit(below: table[place], lane: index)
-                ? .idle : step
+            return reply.result.status == 413 && lowerLimit(at: place, lane: index) ? .idle : step
         case .idle: return step
         }
     }
 
     /// Learns from a refusal that a stretch is too large; false when it is as short as it can be.
-    private mutating func lowerLimit(below stretch: Stretch, lane: Int) -> Bool {
-        let end = end(of: stretch)
-        let frames = end.frame - stretch.start.frame
+    private mutating func lowerLimit(at place: Int, lane: Int) -> Bool {
+        let (start, end) = (table[place].start, end(of: table[place]))
+        let frames = end.frame - start.frame
         guard delivery.cutsStretches, frames > 0 else { return false }
-        let bytes = max(1, end.offset - stretch.start.offset)
+        let bytes = max(1, end.offset - start.offset)
         let least = max(
             Self.leastFrames, Int(Double(frames) * Double(Self.leastByteCount) / Double(bytes)))
         if frames <= least {
