@@ -79,6 +79,9 @@ public protocol CaptureSource: AnyObject {
     /// Called on the thread that drives the source, when the tail is over.
     func requestStop()
 
+    /// Releases a live source for a while; `open` goes on with it.
+    func pause()
+
     /// Releases the device or file. Idempotent.
     func close()
 }
@@ -135,6 +138,9 @@ extension CaptureSource {
 
     /// False: what was read is nowhere else.
     public var isStored: Bool { false }
+
+    /// Closes it.
+    public func pause() { close() }
 
     /// `nil`, for most sources.
     public var nextFrames: ContinuousClock.Instant? { nil }

@@ -120,6 +120,9 @@ package final class PreRoll: CaptureSource, Sendable {
 
     package func requestStop() { kept.withLock { $0.device.requestStop() } }
 
+    /// Closes the device, which the end of the take opens again.
+    package func pause() { kept.withLock { $0.pause() } }
+
     /// Ends the take; a device that works stays open.
     package func close() { kept.withLock { $0.endTake() } }
 }
@@ -195,6 +198,11 @@ private final class KeptMicrophone {
             format = nil
             throw error
         }
+    }
+
+    func pause() {
+        format = nil
+        device.close()
     }
 
     func endTake() {

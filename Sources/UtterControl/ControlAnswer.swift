@@ -136,7 +136,7 @@ package struct ControlStatus: Codable, Sendable, Equatable {
 
     package init() {}
 
-    package var isRecording: Bool { [.arming, .recording].contains(phase) }
+    package var isRecording: Bool { [.arming, .recording, .paused].contains(phase) }
 
     /// The same with what has been heard.
     mutating func hear(_ heard: String) { text = String(heard.suffix(Self.textLimit)) }

@@ -16,6 +16,10 @@ package struct ControlRequest: Codable, Sendable, Equatable {
         case toggle
         /// The recording is not sent.
         case cancel
+        /// The microphone is closed, and the recording goes on later.
+        case pause
+        case resume
+        case pauseOrResume
         /// A key went down; the answer ends with the text of a take that this begins.
         case keyDown
         /// It went up: it was tapped, or its recording ends.
@@ -34,6 +38,9 @@ package struct ControlRequest: Codable, Sendable, Equatable {
             case .start: .start
             case .stop: .stop
             case .toggle: .toggle
+            case .pause: .pause
+            case .resume: .resume
+            case .pauseOrResume: .pauseOrResume
             case .cancel: .cancel
             case .keyDown: .keyDown
             case .keyUp: .keyUp

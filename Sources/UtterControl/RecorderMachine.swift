@@ -117,7 +117,7 @@ package struct RecorderMachine: Sendable {
             let ended = entries.last { $0.conclusion != nil && $0.claim == nil }
             claim(ended?.number, request, for: client)
         case .cancel where isLate(request): reply(refusal(of: request), to: client)
-        case .stop, .cancel, .keyUp: pass(request, for: client)
+        case .stop, .cancel, .keyUp, .pause, .resume, .pauseOrResume: pass(request, for: client)
         }
     }
 
@@ -266,6 +266,10 @@ package struct RecorderMachine: Sendable {
                 change(number) { $0.hold(claim) }
             }
             reply(.answer(.done(message, take: id)), to: client)
+        case .paused(let number):
+            let id = id(of: number)
+            let name = id.map { " of take \($0)" } ?? ""
+            reply(.answer(.done("the recording\(name) pauses", take: id)), to: client)
         case .cancelled(let number):
             let id = id(of: number)
             // The take may be over by now.
@@ -288,10 +292,16 @@ package struct RecorderMachine: Sendable {
         // It went on for a moment, and was stopped again.
         case .start where !status.isRecording, .keyDown where !status.isRecording:
             refuseStart(.stoppedBefore, to: client)
-        case .start, .keyDown:
+        case .pause where status.phase == .paused:
+            reply(.answer(.done("the recording pauses already", take: status.take)), to: client)
+        case .start, .keyDown,
+            .resume where status.isRecording:
             let entry = entries.last { $0.id.text == status.take }
             let object = entry.map { " take \($0.id.text)" } ?? ""
-            let others = isOther(request, than: entry) ? "; the options of its own start count" : ""
+            let isStart = request.command != .resume
+            let others =
+                isStart && isOther(request, than: entry)
+                ? "; the options of its own start count" : ""
             // A press has no part in the take.
             let take = request.key == nil ? status.take : nil
             reply(.answer(.done("already recording\(object)\(others)", take: take)), to: client)

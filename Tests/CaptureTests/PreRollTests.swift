@@ -77,6 +77,21 @@ import Testing
         #expect(card.account.closes == 0)
     }
 
+    /// What is said in a pause is neither recorded nor remembered.
+    @Test func aPauseClosesTheDeviceAndTheNextTakeHasItOpen() async throws {
+        let card = try VirtualMicrophone()
+        let keeper = try PreRoll(Microphone(device: card.deviceName), length: .milliseconds(500))
+        defer { keeper.shutDown() }
+        #expect(await comesTrue { card.account.captured >= 1_600 })
+        try await onThread(of: keeper) {
+            _ = try keeper.open()
+            keeper.pause()
+        }
+        #expect(card.account.closes == 1)
+        let behind = try await onThread(of: keeper) { try frames(of: keeper, stopAfter: 1_600) }
+        #expect(behind.count >= 1_600 && card.account.closes == 1)
+    }
+
     @Test func aDeviceThatIsNotThereIsTheTakesError() async throws {
         try VirtualMicrophone.prepare()
         let keeper = try PreRoll(Microphone(device: "nowhere"), length: .milliseconds(500))

@@ -16,6 +16,8 @@ extension RecorderWorld {
             } else {
                 all += [.ask(.start), .ask(.start, waits: true), .ask(.stop), .ask(.toggle)]
                 all += [.ask(.cancel)] + (takes.isEmpty ? [] : [.ask(.stop, take: 1)])
+                let mayPause = purpose == .daemon && takes.count == 1 && !hasOther && signals == 0
+                if mayPause { all.append(.ask(.pauseOrResume)) }
                 if !hasOther { all += [.askOtherwise(.start), .askOtherwise(.toggle)] }
             }
         }
@@ -31,6 +33,7 @@ extension RecorderWorld {
             // Only those who wait for a start are told.
             if !take.isHeard, !hasKeys { all.append(.step(index + 1, .listening)) }
             if take.isResuming { all.append(.step(index + 1, .resumed)) }
+            if take.isPausing { all.append(.step(index + 1, .paused)) }
         }
         return all + owed + (orders.isEmpty || hasKeys ? [] : [.carryOut(canRecord: false)])
     }
@@ -96,6 +99,7 @@ extension RecorderWorld {
             key.add(take.isHeard)
             key.add(take.isCaptured)
             key.add(take.isResuming)
+            key.add(take.isPausing)
             key.add(take.isCancelled)
             key.add(take.isConcluded)
             key.add(take.isAwaited)

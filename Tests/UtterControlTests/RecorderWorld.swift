@@ -46,6 +46,7 @@ struct RecorderWorld {
         var isHeard = false
         var isCaptured = false
         var isResuming = false
+        var isPausing = false
         var isCancelled = false
         var isConcluded = false
         var isAwaited = false
@@ -158,11 +159,17 @@ struct RecorderWorld {
             switch step {
             case .listening: takes[number - 1].isHeard = true
             case .captured: takes[number - 1].isCaptured = true
+            case .paused: takes[number - 1].isPausing = false
             default: takes[number - 1].isResuming = false
             }
             let reply = Dictation.Reply(hear(.take(number, step)))
             if step == .captured { tell(.told(.captured(Self.end), Self.id(number))) }
-            if step != .listening { answer(number, step == .resumed ? .resumed(number) : reply) }
+            switch step {
+            case .listening: break
+            case .resumed: answer(number, .resumed(number))
+            case .paused: answer(number, .paused(number))
+            default: answer(number, reply)
+            }
         case .conclude(let number): conclude(number)
         case .waited(let number):
             takes[number - 1].isAwaited = false
@@ -215,7 +222,10 @@ struct RecorderWorld {
             let instant = order.request.time == 1 ? now + .seconds(1) : now
             reply = Dictation.Reply(hear(.input(input), canRecord, at: instant))
         }
-        if case .resumed(let number) = reply { return resuming.append((order, number)) }
+        switch reply {
+        case .resumed(let number), .paused(let number): return resuming.append((order, number))
+        default: break
+        }
         tell(.carriedOut(order.request, reply, order.client))
     }
 
@@ -248,7 +258,9 @@ struct RecorderWorld {
             case .cancel(let number):
                 takes[number - 1].isCancelled = true
                 takes[number - 1].isCaptured = true
-            case .resume(let number): takes[number - 1].isResuming = true
+            case .resume(let number):
+                (takes[number - 1].isResuming, takes[number - 1].isPausing) = (true, false)
+            case .pause(let number): takes[number - 1].isPausing = true
             case .tell(let news): tell(.news(news))
             case .stop: break
             }

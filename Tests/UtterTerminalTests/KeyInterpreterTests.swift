@@ -98,7 +98,7 @@ import Testing
             (1_005, "\u{1B}[1089::99;5u", [.signal(.interrupt)])),
         Story(
             "other keys, as bytes", presses, (1_000, "\u{1B}\u{1B}[A", [.dismiss]),
-            (1_001, "q", [.quit]), (1_002, "\u{4}", [.end]),
+            (1_001, "q", [.quit]), (1_001, "p", [.pause]), (1_002, "\u{4}", [.end]),
             (1_003, "\u{3}\u{1A}", [.signal(.interrupt), .signal(.suspend)]),
             (1_003, "\u{1C}", [.signal(.quit)]), (1_004, "x", [])),
         Story("a signal before the answer", nil, (2, "\u{1B}[99;5u", [.signal(.interrupt)])),

@@ -54,6 +54,7 @@ import Testing
         private let steps = Broadcast<DictationStep>()
 
         func stop() { calls.update { $0.append("stop") } }
+        func pause() { calls.update { $0.append("pause") } }
         func resume() { calls.update { $0.append("resume") } }
         func cancel() { calls.update { $0.append("cancel") } }
         func follow(_ tell: @escaping @Sendable (DictationStep) -> Void) {
@@ -110,6 +111,39 @@ import Testing
         card.unplug(.afterRing)
         #expect(await listener.wait { $0.phases.last == .idle && $0.outcomes.count == 1 })
         #expect(server.requests.count == 1)
+    }
+
+    @Test func aPauseIsAnsweredOnceTheMicrophoneIsClosed() async throws {
+        let card = try VirtualMicrophone()
+        let server = try RecordingServer(otherwise: .answer(text: "heard"))
+        let bench = try Bench()
+        let url = server.url()
+        let dictation = try Dictation { _ in
+            // No take is what the closure answers when it cannot start one.
+            try? bench.start(Microphone(device: card.deviceName), to: url)
+        }
+        defer { dictation.shutDown() }
+        let listener = Listener(dictation)
+        #expect(await dictation.reply(to: .start) == .started(1))
+        #expect(await listener.wait { $0.phases.last == .recording })
+        #expect(await dictation.reply(to: .pause) == .paused(1))
+        #expect(card.account.closes == 1)
+        #expect(await dictation.reply(to: .pause) == .nothing)
+        #expect(await dictation.reply(to: .pauseOrResume) == .resumed(1))
+        #expect(await dictation.reply(to: .pauseOrResume) == .paused(1))
+        #expect(card.account.closes == 2)
+        // A recording shall run.
+        #expect(await dictation.reply(to: .start) == .resumed(1))
+        #expect(await dictation.reply(to: .resume) == .nothing)
+        #expect(await dictation.reply(to: .stop) == .stopped(1))
+        #expect(await listener.wait { $0.phases.last == .idle && $0.outcomes.count == 1 })
+        let outcome = try #require(listener.seen.value.outcomes.first)
+        #expect(outcome.text == "heard" && outcome.capture.pauses.count == 2)
+        #expect(
+            listener.seen.value.phases == [
+                .arming, .recording, .paused, .recording, .paused, .recording, .tail, .sending,
+                .waiting, .idle,
+            ])
     }
 
     @Test(arguments: [true, false])

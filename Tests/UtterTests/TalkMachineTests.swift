@@ -63,6 +63,37 @@ struct TalkMachineTests {
         #expect(all == [.start(1), .stop(1), .resume(1), .stop(1)])
     }
 
+    @Test func aKeyThatGoesUpInAPauseEndsNothing() {
+        let all = actions(
+            (0, .keyDown), (900, .input(.pause)), (1_000, .keyUp), (2_000, .input(.resume)),
+            (3_000, .keyDown))
+        #expect(all == [.start(1), .pause(1), .resume(1), .stop(1)])
+    }
+
+    @Test func aPauseIsAskedForOnceAndAStartEndsIt() {
+        let all = actions(
+            (0, .input(.resume)), (0, .input(.start)), (1, .input(.pause)), (2, .input(.pause)),
+            (3, .input(.start)), (4, .input(.pauseOrResume)), (5, .input(.stop)),
+            (6, .input(.pause)))
+        #expect(
+            all == [
+                .tell(.notRecording), .start(1), .pause(1), .tell(.alreadyPaused), .resume(1),
+                .pause(1), .stop(1), .tell(.notRecording),
+            ])
+    }
+
+    /// The longest recording is one of sound.
+    @Test func aPauseDoesNotCount() throws {
+        var machine = TalkMachine(limits: TalkMachine.Limits(longest: .seconds(60)))
+        _ = machine.handle(.input(.start), at: start)
+        _ = machine.handle(.input(.pause), at: start + .seconds(20))
+        #expect(machine.nextTime == nil)
+        #expect(machine.handle(.time, at: start + .seconds(3_600)).isEmpty)
+        _ = machine.handle(.input(.resume), at: start + .seconds(3_600))
+        let warning = try #require(machine.nextTime)
+        #expect(warning == start + .seconds(3_580 + 50))
+    }
+
     @Test func aPressJustAfterTheTailBeginsTheNextTake() {
         var machine = TalkMachine()
         let events: [(Int, TalkMachine.Event)] = [

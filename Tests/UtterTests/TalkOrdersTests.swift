@@ -12,6 +12,7 @@ struct TalkOrdersTests {
         var isHeard = false
         var isStopped = false
         var isResumable = false
+        var isPaused = false
         var isCaptured = false
         var isSent = false
         var isCancelled = false
@@ -25,12 +26,12 @@ struct TalkOrdersTests {
         var now: ContinuousClock.Instant
 
         /// What may happen next: any key, any command, and what takes can do.
-        var possible: [(Duration, TalkMachine.Event)] {
+        func possible(_ inputs: [Dictation.Input]) -> [(Duration, TalkMachine.Event)] {
             var events: [(Duration, TalkMachine.Event)] = [
                 (.milliseconds(600), .keyDown), (.milliseconds(600), .keyUp),
                 (.seconds(2_000), .time),
             ]
-            for input in Dictation.Input.allCases {
+            for input in inputs {
                 events.append(
                     (
                         input == .keyDown || input == .keyUp ? .milliseconds(50) : .zero,
@@ -40,6 +41,9 @@ struct TalkOrdersTests {
             // In one order, so that a seed always means the same.
             for (number, take) in takes.sorted(by: { $0.key < $1.key }) {
                 if !take.isHeard { events.append((.zero, .take(number, .listening))) }
+                if take.isPaused, !take.isCaptured {
+                    events.append((.zero, .take(number, .paused)))
+                }
                 if take.isResumable { events.append((.zero, .take(number, .resumed))) }
                 if !take.isCaptured { events.append((.zero, .take(number, .captured))) }
                 if take.isCaptured && !take.isSent { events.append((.zero, .take(number, .sent))) }
@@ -84,11 +88,15 @@ struct TalkOrdersTests {
                     return "nothing to stop of \(number)"
                 }
                 takes[number]?.isStopped = true
+            case .pause(let number):
+                guard let take = takes[number], !take.isCaptured, !take.isStopped, !take.isPaused
+                else { return "nothing to pause of \(number)" }
+                takes[number]?.isPaused = true
             case .resume(let number):
-                guard let take = takes[number], take.isStopped, !take.isCaptured else {
-                    return "nothing to resume of \(number)"
-                }
+                guard let take = takes[number], take.isStopped || take.isPaused, !take.isCaptured
+                else { return "nothing to resume of \(number)" }
                 takes[number]?.isStopped = false
+                takes[number]?.isPaused = false
                 takes[number]?.isResumable = true
             case .cancel(let number):
                 guard let take = takes[number], !take.isCancelled else {
@@ -109,10 +117,15 @@ struct TalkOrdersTests {
                 let isRecorded = machine.phase == .arming || machine.phase == .recording
                 if isRecorded && (take.isStopped || take.isCaptured) { return "not recorded" }
                 if machine.phase == .tail && !take.isStopped { return "a tail without an end" }
+                if (machine.phase == .paused)
+                    != (take.isPaused && !take.isStopped && !take.isCaptured)
+                {
+                    return "\(machine.phase) of a take whose pause is \(take.isPaused)"
+                }
             }
             var stopped = machine
             _ = stopped.handle(.input(.stop), at: now)
-            if [.arming, .recording].contains(stopped.phase) { return "does not stop" }
+            if [.arming, .recording, .paused].contains(stopped.phase) { return "does not stop" }
             var begun = machine
             _ = begun.handle(.input(.start), at: now)
             if ![.arming, .recording].contains(begun.phase) { return "does not start" }
@@ -125,7 +138,9 @@ struct TalkOrdersTests {
         _ world: World, depth: Int, path: [TalkMachine.Event], count: inout Int
     ) -> String? {
         guard depth > 0 else { return nil }
-        for (pause, event) in world.possible {
+        // One of them does what the other two do.
+        let inputs = Dictation.Input.allCases.filter { $0 != .pause && $0 != .resume }
+        for (pause, event) in world.possible(inputs) {
             var next = world
             count += 1
             if let fault = next.handle(pause, event) {
@@ -151,7 +166,7 @@ struct TalkOrdersTests {
             var world = World(machine: TalkMachine(), now: .now)
             var path: [TalkMachine.Event] = []
             for _ in 0..<40 {
-                let possible = world.possible
+                let possible = world.possible(Dictation.Input.allCases)
                 let (pause, event) = possible[Int(generator.next() % UInt64(possible.count))]
                 path.append(event)
                 if let fault = world.handle(pause, event) {

@@ -6,6 +6,7 @@ package final class CaptureControl: Sendable {
     private let stop = Atomic(false)
     private let abort = Atomic(false)
     private let withoutTail = Atomic(false)
+    private let pause = Atomic(false)
     private let resumption = Atomic(false)
     private let requests = Atomic(0)
 
@@ -19,12 +20,21 @@ package final class CaptureControl: Sendable {
         count()
     }
 
-    /// Withdraws the request to stop: inside its tail the recording goes on.
+    /// Asks a live source for a pause: what the device holds and a short tail still follow, and then the
+    /// device is closed until `requestResume`.
+    package func requestPause() {
+        pause.store(true, ordering: .releasing)
+        count()
+    }
+
+    /// Withdraws the request to stop or to pause: inside its tail the recording goes on, and out of a
+    /// pause as soon as the device is open again.
     ///
-    /// Ignored after the tail, and after a stop without one.
+    /// Ignored after the tail of a stop, and after a stop without one.
     package func requestResume() {
         stop.store(false, ordering: .relaxed)
-        // releasing: a thread that sees the request also sees that the stop was taken back.
+        pause.store(false, ordering: .relaxed)
+        // releasing: a thread that sees the request also sees that the others were taken back.
         resumption.store(true, ordering: .releasing)
         count()
     }
@@ -43,6 +53,7 @@ package final class CaptureControl: Sendable {
 
     /// Whether the end was asked for, and not taken back.
     package var isStopRequested: Bool { stop.load(ordering: .acquiring) || !keepsTail }
+    var isPauseRequested: Bool { pause.load(ordering: .acquiring) && !isStopRequested }
     var isCancelRequested: Bool { abort.load(ordering: .relaxed) }
     var isResumeRequested: Bool { resumption.load(ordering: .acquiring) }
 
@@ -56,10 +67,12 @@ package final class CaptureControl: Sendable {
 enum CapturePhase {
     case unopened
     case running
-    /// A stop was requested; the last word is still awaited.
+    /// A stop or a pause was requested; the last word is still awaited.
     case tail
-    /// The device's last frames are read.
-    case draining
+    /// The device's last frames are read, before the end or before a pause.
+    case draining(isForPause: Bool)
+    /// A live source is closed for a while.
+    case paused
     /// The rest of the encoder and the ring is being written.
     case closing(CaptureEnd.Cause)
     case ended
@@ -67,6 +80,9 @@ enum CapturePhase {
     func heeds(_ control: CaptureControl) -> Bool {
         switch self {
         case .running:
+            control.isStopRequested || control.isPauseRequested || control.isResumeRequested
+                || control.isCancelRequested
+        case .paused:
             control.isStopRequested || control.isResumeRequested || control.isCancelRequested
         case .tail:
             control.isResumeRequested || control.isCancelRequested || !control.keepsTail
@@ -79,17 +95,19 @@ enum CapturePhase {
         switch self {
         case .ended: self
         case _ where control.isCancelRequested: .closing(.cancelled)
-        case .running where control.isStopRequested:
-            hasTail && control.keepsTail ? .tail : .draining
-        case .tail where !control.keepsTail: .draining
+        case .running where control.isStopRequested || control.isPauseRequested:
+            hasTail && control.keepsTail
+                ? .tail : .draining(isForPause: control.isPauseRequested)
+        case .tail where !control.keepsTail: .draining(isForPause: false)
+        case .paused where control.isStopRequested: .closing(.finished)
         default: self
         }
     }
 
-    /// After a stop.
+    /// After a stop or a pause.
     func canResume(_ control: CaptureControl) -> Bool {
         switch self {
-        case .running, .tail: control.keepsTail && !control.isCancelRequested
+        case .running, .tail, .paused: control.keepsTail && !control.isCancelRequested
         case .unopened, .draining, .closing, .ended: false
         }
     }

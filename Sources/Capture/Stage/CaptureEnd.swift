@@ -23,6 +23,14 @@ public struct Gap: Sendable, Equatable {
     public var frames: Int
 }
 
+/// A time in which nothing was recorded, because it was asked for; it takes no room in the recording.
+public struct CapturePause: Sendable, Equatable {
+    /// Where the recording goes on, in frames of 16 kHz from the start of the take.
+    public var start: Int
+    /// How long it was; nil while it lasts.
+    public var length: Duration?
+}
+
 /// How a recording ended.
 public struct CaptureEnd: Sendable {
     /// Why there is no more audio.
@@ -45,6 +53,8 @@ public struct CaptureEnd: Sendable {
     public var cause: Cause
     /// Every hole, in order; at most 1,000, the last one standing for all that followed.
     public var gaps: [Gap]
+    /// Every pause, in order; at most 1,000.
+    public internal(set) var pauses: [CapturePause] = []
     /// An oddity of a source that ended well, such as a file cut short, in words for a person.
     public var warning: String?
     /// Whether a voice was heard; nil when nothing has listened, as for a file.
@@ -73,10 +83,10 @@ public struct CaptureEnd: Sendable {
     }
 
     /// Adds what is known of a signal at its end alone.
-    mutating func judge(_ account: CaptureAccount, _ converter: SpeechConverter?, isLive: Bool) {
+    mutating func judge(_ account: CaptureAccount, hasChosenChannel: Bool, isLive: Bool) {
         let isSilent = account.capturedFrames > 0 && account.peak?.peak == 0
         if isSilent, !isLive { faults.append(.zero) }
-        if let converter, converter.hasChosenChannel { faults.append(.cancelling) }
+        if hasChosenChannel { faults.append(.cancelling) }
     }
 
     mutating func cut(_ source: String) {
@@ -113,8 +123,10 @@ package enum CaptureEvent: Sendable {
     case opened(StreamFormat, SourceDetails?)
     /// The first frame.
     case began
-    /// The tail belongs to what follows it.
+    /// The tail belongs to what follows it, or a pause is over.
     case resumed
+    /// The source is closed, from this frame of 16 kHz on.
+    case paused(frame: Int)
     case signal(SignalState)
     /// In frames of 16 kHz, now silence.
     case lost(frames: Int)

@@ -19,27 +19,31 @@ package final class CaptureStage {
     let control: CaptureControl
     let source: StageSource
     private let onWrite: @Sendable (_ isUrgent: Bool) -> Void
-    private let output: EncodedOutput
+    let output: EncodedOutput
     private let plan: CapturePlan
-    private let account: CaptureAccount
+    let account: CaptureAccount
     private let mayReadAhead: Bool
-    private let tell: (CaptureEvent) -> Void
+    let tell: (CaptureEvent) -> Void
 
-    private var phase = CapturePhase.unopened
+    var phase = CapturePhase.unopened
     private(set) var openingWatch: OpeningWatch
     private var format = StreamFormat.speech
-    private var converter: SpeechConverter?
+    var converter: SpeechConverter?
+    /// Whether a converter that is done with has done so.
+    var hasChosenChannel = false
+    var pauses = CapturePauses()
     private let gate = VoiceGate()
-    private var watch = SignalWatch(sampleRate: StreamFormat.speech.sampleRate)
+    var watch = SignalWatch(sampleRate: StreamFormat.speech.sampleRate)
     private var details: SourceDetails?
     /// Or when the source was opened.
-    private var lastFrame = ContinuousClock.now
+    var lastFrame = ContinuousClock.now
     private var tailFrames = 0
     /// Whether a frame has come; whether the silence behind the last voice was told.
     private var (hasBegun, hasToldQuiet) = (false, false)
-    private var (wait, isReady) = (StageWait.opening, false)
+    private var isReady = false
+    var wait = StageWait.opening
     /// 16 kHz mono.
-    private var speech: [Int16] = []
+    var speech: [Int16] = []
 
     /// The ring is empty and has room for 200 ms at least; `tell` is called on the thread that has the
     /// take, and last with `ended`.
@@ -83,29 +87,13 @@ package final class CaptureStage {
         if case .unopened = phase {
             if let result = opening.result { begin(result, now) } else { awaitOpening(now) }
         }
-        obeyControl()
+        guard obeyControl() else { return }
         switch phase {
         case .ended, .unopened: break
         case .closing(let cause): close(cause)
+        case .paused: wait = Self.pauseWait
         default: if !source.handOver(self) { readWhatIsThere(now) }
         }
-    }
-
-    /// The source is left to its thread, which has not come back from a call.
-    func loseSource(after patience: Duration) {
-        source.leave()
-        wait = .source(.until(.now))
-        if case .closing = phase { return }
-        let seconds = Int(patience / .seconds(1))
-        phase = .closing(
-            control.isCancelRequested
-                ? .cancelled : .source(.deviceHangs(device: source.name, seconds: seconds)))
-    }
-
-    /// The driver has not come back for a second.
-    func missFrames() {
-        if case .closing = phase { return }
-        if let state = watch.miss() { tell(.signal(state)) }
     }
 
     private func isDue(now: ContinuousClock.Instant) -> Bool {
@@ -154,21 +142,9 @@ package final class CaptureStage {
             return
         }
         tell(.opened(format, details))
-        watch = SignalWatch(sampleRate: format.sampleRate)
-        lastFrame = now
-        let samples = Self.framesPerRead * format.sampleRate / StreamFormat.speech.sampleRate
-        source.begin(room: max(samples, 1) * format.channelCount)
         speech.reserveCapacity(2 * Self.framesPerRead)
-        do {
-            if format != .speech {
-                converter = try SpeechConverter(
-                    from: format, quality: source.isLive ? .live : .recording)
-            }
-        } catch {
-            phase = .closing(
-                .source(.formatRefused(device: source.name, detail: error.description)))
-            return
-        }
+        source.begin()
+        guard adopt(format, now) else { return }
         do throws(EncodingError) {
             try output.begin()
             phase = .running
@@ -177,32 +153,58 @@ package final class CaptureStage {
         }
     }
 
-    private func obeyControl() {
+    /// Makes ready for what the open source delivers; false when that cannot be used.
+    func adopt(_ format: StreamFormat, _ now: ContinuousClock.Instant) -> Bool {
+        self.format = format
+        watch.listen(at: format.sampleRate)
+        lastFrame = now
+        let samples = Self.framesPerRead * format.sampleRate / StreamFormat.speech.sampleRate
+        source.makeRoom(max(samples, 1) * format.channelCount)
+        do {
+            converter =
+                format == .speech
+                ? nil
+                : try SpeechConverter(from: format, quality: source.isLive ? .live : .recording)
+        } catch {
+            phase = .closing(
+                .source(.formatRefused(device: source.name, detail: error.description)))
+            return false
+        }
+        return true
+    }
+
+    /// - Returns: false when the take has been lost.
+    private func obeyControl() -> Bool {
         if phase.canResume(control), control.takeResume() {
-            (phase, tailFrames) = (.running, 0)
-            tell(.resumed)
+            tailFrames = 0
+            guard goOn() else { return false }
         }
         let next = phase.obeying(control, hasTail: source.isLive && plan.tail != .none)
         switch (phase, next) {
         case (.unopened, .unopened) where isUnopenedForGood: phase = .closing(emptyEnd)
-        case (.running, .tail) where isTooShort, (.running, .draining) where isTooShort:
+        case (.running, .tail) where isTooShort, (.running, .draining) where isTooShort,
+            (.paused, .closing(.finished)) where isTooShort:
             phase = .closing(.tooShort(frames: account.capturedFrames + account.gapFrames))
+        // A file waits where it is.
+        case (.running, .draining) where control.isPauseRequested && !source.isLive: rest()
         case (.running, .draining), (.tail, .draining): drain()
         default: phase = next
         }
         // A voice just before the stop counts.
         if case .tail = phase { gate.judge() }
+        return true
     }
 
     /// Whether the recording was stopped before it was worth sending.
     private var isTooShort: Bool {
-        source.isLive && account.capturedFrames + account.gapFrames < plan.leastFrames
+        source.isLive && !control.isPauseRequested
+            && account.capturedFrames + account.gapFrames < plan.leastFrames
     }
 
     private func drain() {
         source.requestStop()
         isCut = !source.isLive
-        phase = .draining
+        phase = .draining(isForPause: control.isPauseRequested)
     }
 
     private func close(_ cause: CaptureEnd.Cause) {
@@ -222,7 +224,9 @@ package final class CaptureStage {
             cause: hasNothing(cause) ? emptyEnd : cause, gaps: output.gaps,
             warning: source.warning, hasVoice: source.isLive ? gate.hasHeardVoice : nil,
             faults: watch.faults, details: details)
-        end.judge(account, converter, isLive: source.isLive)
+        pauses.end()
+        end.pauses = pauses.all
+        end.judge(account, hasChosenChannel: hasChosenChannel, isLive: source.isLive)
         if isCut { end.cut(source.name) }
         tell(.ended(end))
         output.finish()
@@ -252,15 +256,7 @@ package final class CaptureStage {
         guard !isEncodingFinished else { return }
         isEncodingFinished = true
         speech.removeAll(keepingCapacity: true)
-        if let converter {
-            do {
-                try converter.finish(into: &speech)
-            } catch {
-                throw .codecFailed(operation: "resampling", reason: error.description)
-            }
-            trimToLimit()
-            account.addCaptured(speech.count)
-        }
+        try finishConverting()
         try output.finishEncoding(speech)
     }
 
@@ -295,7 +291,11 @@ package final class CaptureStage {
             case .wait(let reason):
                 wait = .source(watching(reason, now))
                 return
-            case .end: return close(.finished)
+            case .end:
+                if case .draining(isForPause: true) = phase, !control.isStopRequested {
+                    return pause()
+                }
+                return close(.finished)
             }
         }
         wait = .source(.until(.now))
@@ -391,7 +391,7 @@ package final class CaptureStage {
     }
 
     @discardableResult
-    private func trimToLimit() -> Bool {
+    func trimToLimit() -> Bool {
         let left = framesLeft
         guard speech.count >= left else { return false }
         speech.removeLast(speech.count - left)

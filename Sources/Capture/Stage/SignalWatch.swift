@@ -13,7 +13,7 @@ struct SignalWatch {
     /// In order; a late first frame is not a fault.
     private(set) var faults: [SignalState] = []
 
-    private let second: Int
+    private var second: Int
     /// In all, since the last sample that was not zero, and since the last above one bit.
     private var frames = 0
     private var zeroFrames = 0
@@ -34,6 +34,9 @@ struct SignalWatch {
     private static let many = 16
 
     init(sampleRate: Int) { second = max(1, sampleRate) }
+
+    /// The device delivers at this rate from now on.
+    mutating func listen(at sampleRate: Int) { second = max(1, sampleRate) }
 
     /// Interleaved samples; returns the state when it has changed.
     mutating func hear(_ samples: Span<Int16>, channels: Int) -> SignalState? {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import AudioCore
 internal import Glibc
 
 /// The source of a stage, as the thread sees it that has the take.
@@ -47,11 +48,11 @@ final class StageSource {
     /// When the next frames of a file are due; by then the ring mostly has room for them.
     var nextFrames: ContinuousClock.Instant? { isLive ? nil : source.nextFrames }
 
-    /// A source that is open, and a read that gives up to so many samples.
-    func begin(room: Int) {
-        hold = .open
-        samples = [Int16](repeating: 0, count: room)
-    }
+    /// The source is open.
+    func begin() { hold = .open }
+
+    /// A read gives up to so many samples.
+    func makeRoom(_ count: Int) { samples = [Int16](repeating: 0, count: count) }
 
     /// It is closed, or could not be opened.
     func release() { (hold, polled) = (.released, 0..<0) }
@@ -86,6 +87,14 @@ final class StageSource {
         warning = source.warning
         release()
         return card == nil
+    }
+
+    /// Closes a live source for a while; false when the take has been lost.
+    func pause() -> Bool { driving { source.pause() } != nil }
+
+    /// - Returns: what the source delivers from now on; nil when the take has been lost.
+    func resume() throws(CaptureError) -> StreamFormat? {
+        try driving { () throws(CaptureError) in try source.open() }
     }
 
     /// The end is asked for with the next read.

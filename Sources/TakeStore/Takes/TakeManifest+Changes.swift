@@ -37,6 +37,19 @@ extension TakeManifest {
         (self.url, self.delivery, version) = (url, delivery, Self.currentVersion)
     }
 
+    private static let mostPauses = 1_000
+
+    /// The recording pauses at a frame, or goes on without one.
+    package mutating func pause(at frame: Int?, _ date: Date) {
+        let time = UTCTime(date).iso8601
+        guard let frame else {
+            if let last = pauses?.indices.last { pauses?[last].ended = time }
+            return
+        }
+        let pause = TakePause(frame: frame, begun: time)
+        pauses = Array(((pauses ?? []) + [pause]).prefix(Self.mostPauses))
+    }
+
     /// The audio is complete; `isWhole`: with all of its source; `isSending`: on its way at once.
     package mutating func seal(
         _ seal: JournalSeal, frames: Int, gapFrames: Int, isWhole: Bool, isSending: Bool

@@ -50,6 +50,8 @@ package struct TakeManifest: Sendable, Codable, Equatable {
     package internal(set) var frames: Int?
     /// Frames of them that are silence in place of what was lost.
     package internal(set) var gapFrames: Int?
+    /// Where the person has let the recording pause; nil is nowhere.
+    package internal(set) var pauses: [TakePause]?
     /// Whether the take may have less than its source, such as a file, which was not read to its
     /// end as far as is known; nil is no, and of a microphone.
     package internal(set) var isPart: Bool?
@@ -256,6 +258,15 @@ package struct TransferRecord: Sendable, Codable, Equatable {
     }
 
     private static let endingLimit = 200
+}
+
+/// A time in which the microphone was closed, since a person had asked for that.
+package struct TakePause: Sendable, Codable, Equatable {
+    /// The place in the recording, in frames at 16 kHz.
+    package let frame: Int
+    package let begun: String
+    /// When it was over; nil when the recording ended in it.
+    package internal(set) var ended: String?
 }
 
 package struct SentFile: Sendable, Codable, Hashable {

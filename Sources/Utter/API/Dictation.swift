@@ -33,6 +33,12 @@ public final class Dictation: Sendable {
         case stop
         /// The one or the other.
         case toggle
+        /// The microphone is to be closed, and the recording to go on later.
+        case pause
+        /// A recording that pauses goes on.
+        case resume
+        /// The one or the other, for one key.
+        case pauseOrResume
         /// The newest take is not wanted.
         case cancel
     }
@@ -47,6 +53,8 @@ public final class Dictation: Sendable {
         case recording
         /// The key is up; the last word is still recorded.
         case tail
+        /// The recording pauses: the microphone is closed, or about to be.
+        case paused
         /// The rest of the recording is on its way.
         case sending
         /// The service has all of it, and is to answer.
@@ -73,6 +81,8 @@ public final class Dictation: Sendable {
         case limitReached
         /// A recording runs already.
         case alreadyRecording
+        /// It pauses already.
+        case alreadyPaused
         /// No recording runs.
         case notRecording
         /// Another take cannot begin here: this was the only one.
@@ -83,8 +93,10 @@ public final class Dictation: Sendable {
     public enum Reply: Sendable, Equatable {
         /// The take was begun, or none could be.
         case started(Int)
-        /// Its recording goes on, though it was stopped a moment ago.
+        /// Its recording goes on, though it was stopped a moment ago, or has paused.
         case resumed(Int)
+        /// Its recording pauses, and the microphone is closed.
+        case paused(Int)
         /// Its recording ends.
         case stopped(Int)
         /// It is given up.

@@ -38,12 +38,21 @@ public final class Take: Sendable {
     /// Ends the recording: the device is drained, a short tail follows, the answer is awaited.
     public func stop() { run.handle(.stop) }
 
-    /// Takes `stop` back: a press inside the tail goes on with the same take.
+    /// Takes `stop` back, or ends a pause: a press inside the tail goes on with the same take.
     ///
-    /// Two events may follow. `resumed` says that it was in time: nothing between is missing. After
-    /// `captured` it came too late, and the take ends as if it had not been called; who wants to
-    /// speak on starts another. A take that ends for another reason than `stop` goes on to end.
+    /// Two events may follow. `resumed` says that it was in time: nothing between is missing, but for
+    /// what was said in a pause. After `captured` it came too late, and the take ends as if it had not
+    /// been called; who wants to speak on starts another. A take that ends for another reason than
+    /// `stop` goes on to end, and so does one whose microphone cannot be opened again.
     public func resume() { run.handle(.resume) }
+
+    /// Closes the microphone after a short tail, until `resume` or the end of the take; a file is not
+    /// read on.
+    ///
+    /// `paused` follows, unless the take ends first.
+    /// Where a service takes a recording in stretches, the request ends after 5 s, and what follows the
+    /// pause goes into another one; other requests wait.
+    public func pause() { run.handle(.pause) }
 
     /// Ends the tail at once: what the device holds is the end of the take.
     package func endTail() { run.handle(.endTail) }

@@ -62,6 +62,12 @@ protocol Exchange: Sendable {
     /// Learns where the stretch that begins at this frame is cut.
     mutating func learn(_ cuts: [StretchCut], of start: Int)
 
+    /// Learns that no sound comes for a while, or that it comes again.
+    mutating func rest(_ isResting: Bool)
+
+    /// Whether the recording is complete and all of it answered, without a request that says so.
+    var isAnswered: Bool { get }
+
     /// How far the body of a stretch goes by now.
     func reach(of stretch: StretchRequest) -> StretchReach
 
@@ -254,6 +260,8 @@ extension Exchange {
     mutating func learn(from interim: AnswerHead) {}
     mutating func need(of recording: RecordingExtent) -> StretchNeed? { nil }
     mutating func learn(_ cuts: [StretchCut], of start: Int) {}
+    mutating func rest(_ isResting: Bool) {}
+    var isAnswered: Bool { false }
     func reach(of stretch: StretchRequest) -> StretchReach { StretchReach() }
     func transcript(with words: Transcript, of lane: Int) -> Transcript { words }
 }

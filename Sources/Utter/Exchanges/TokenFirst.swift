@@ -79,6 +79,10 @@ struct TokenFirst: Exchange {
 
     mutating func learn(_ cuts: [StretchCut], of start: Int) { exchange.learn(cuts, of: start) }
 
+    mutating func rest(_ isResting: Bool) { exchange.rest(isResting) }
+
+    var isAnswered: Bool { exchange.isAnswered }
+
     func reach(of stretch: StretchRequest) -> StretchReach { exchange.reach(of: stretch) }
 
     func transcript(with words: Transcript, of lane: Int) -> Transcript {

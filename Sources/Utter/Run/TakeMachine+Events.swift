@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import AudioCore
 internal import Capture
 internal import SpeechService
 internal import TakeStore
@@ -33,6 +34,11 @@ extension TakeMachine {
         /// The exchange begins with the secrets; the failure says why they cannot be had.
         case secrets(Swift.Result<any Exchange, TakeFailure>)
         case stop
+        case pause
+        /// The source is closed from this frame on.
+        case paused(frame: Int)
+        /// That pause still lasts, for longer than a request should wait for sound.
+        case pauseLasts(frame: Int)
         case resume
         case resumed
         case heardEnd
@@ -63,8 +69,14 @@ extension TakeMachine {
         case digest
         case remember(ServiceTraits)
         case endCapture(CaptureStop)
+        /// Report `paused` once the source is closed.
+        case pauseCapture
+        /// Report `pauseLasts` unless the pause is over by then.
+        case awaitPause(frame: Int)
         /// Resume the recording, if its tail is not over; then report `resumed`.
         case resumeCapture
+        /// Note where the recording pauses, or without a frame that it goes on, with the next write.
+        case savePause(frame: Int?)
         /// Note the end of an attempt, with the next write.
         case saveAttempt(TakeAttempt)
         /// Note the progress of a job, with the next write.
@@ -108,6 +120,21 @@ extension TakeMachine {
         beginWaiting(for: [.seal, .growth])
     }
 
+    mutating func pause(at frame: Int) {
+        guard isRecording else { return }
+        pausedAt = frame
+        let place = StreamFormat.speech.duration(ofFrames: frame)
+        actions += [.tell(.paused(at: place)), .savePause(frame: frame), .awaitPause(frame: frame)]
+    }
+
+    mutating func resume() {
+        if pausedAt != nil { actions.append(.savePause(frame: nil)) }
+        pausedAt = nil
+        actions.append(.tell(.resumed))
+        delivery.exchange.rest(false)
+        beginWaiting(for: [.growth])
+    }
+
     /// Asks for what the exchange needs before it can go on.
     mutating func meetNeed() {
         guard delivery.result == nil, mayBegin else { return }
@@ -116,6 +143,13 @@ extension TakeMachine {
         case .growth(let byteCount)?: actions.append(.await(byteCount: delivery.start + byteCount))
         case nil: break
         }
+    }
+
+    /// For the next request of a complete recording.
+    mutating func digest() {
+        guard isSealed, !delivery.isDigested, delivery.exchange.sendsDigest else { return }
+        delivery.isDigested = true
+        actions.append(.digest)
     }
 
     mutating func noteSlowDisk(after wait: Duration, isAwaited: Bool) {

@@ -54,6 +54,8 @@ struct TakeMachine: Sendable {
     var (isOpened, isDiskLate) = (false, false)
     private var (savedProgress, savedTraits) = (nil as ExchangeProgress?, ServiceTraits())
     private var hasSound = true
+    /// The frame at which the recording pauses; nil while it goes on.
+    var pausedAt: Int?
     var secrets = Secrets.known
     var actions: [Action] = []
 
@@ -114,13 +116,17 @@ struct TakeMachine: Sendable {
         case .endTail: actions.append(.endCapture(.withoutTail))
         case .resume:
             if isRecording, !isEndFinal { actions.append(.resumeCapture) }
-        case .resumed: actions.append(.tell(.resumed))
+        case .resumed: resume()
+        case .pause: if isRecording, !isEndFinal { actions.append(.pauseCapture) }
+        case .paused(let frame): pause(at: frame)
+        case .pauseLasts(let frame): if pausedAt == frame { delivery.exchange.rest(true) }
         case .cancel: giveUp(.cancelled, .cancelled, now)
         case .leave: giveUp(.left, .withoutTail, now)
         case .unrecordable(let failure, let end): settle(.failure(failure), end)
         case .abandoned: settle(.failure(.left), CaptureEnd(cause: .cancelled))
         }
         meetNeed()
+        if isSealed, delivery.exchange.isAnswered { conclude(.success(delivery.transcript), now) }
         settleIfComplete()
         return actions
     }
@@ -135,7 +141,7 @@ struct TakeMachine: Sendable {
     }
 
     var isRecording: Bool { if case .recording = phase { true } else { false } }
-    private var isSealed: Bool { if case .delivering = phase { true } else { false } }
+    var isSealed: Bool { if case .delivering = phase { true } else { false } }
 
     // MARK: - The recording
 
@@ -345,19 +351,12 @@ struct TakeMachine: Sendable {
         }
     }
 
-    /// For the next request of a complete recording.
-    mutating func digest() {
-        guard isSealed, !delivery.isDigested, delivery.exchange.sendsDigest else { return }
-        delivery.isDigested = true
-        actions.append(.digest)
-    }
-
     private mutating func save(_ request: ExchangeRequest, _ result: TransferResult) {
         guard !request.isForToken else { return }
         let attempt = TakeAttempt(
             number: request.number, url: request.shownURL, result: result,
             carriesRecording: request.carriesRecording, isPiece: request.isPart,
-            stretchStart: request.stretch?.start.frame)
+            stretchStart: delivery.exchange.progress == nil ? nil : request.stretch?.start.frame)
         // Polls share a number: keep the last.
         if let last = attempts.last, last.number == attempt.number { attempts.removeLast() }
         attempts.append(attempt)

@@ -51,6 +51,7 @@ extension TakeRun {
             handle(.began)
             tell(.began(after: meter.elapsed))
         case .resumed: handle(.resumed)
+        case .paused(let frame): handle(.paused(frame: frame))
         case .ended(let end):
             if let limit, end.cause == .limitReached { tell(.noticed(.limitReached(limit))) }
             handle(.captured(end, isEmpty: account.capturedFrames == 0))

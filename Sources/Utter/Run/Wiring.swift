@@ -35,6 +35,8 @@ final class Wiring: Sendable {
     private let wakeTransfer: @Sendable () -> Void
     /// Longer than the disk should take to open a take's folder.
     static let diskPatience = Duration.seconds(1)
+    /// A request waits no longer for the sound that follows a pause.
+    static let longestWait = Duration.seconds(5)
 
     // MARK: - Loop to loop
 
@@ -247,6 +249,15 @@ final class Wiring: Sendable {
             }
         case .ask(let refusal): run.ask(after: refusal)
         case .remember(let traits): run.pipeline.remember(traits, of: run.plan.service)
+        case .pauseCapture:
+            run.control.requestPause()
+            capture.wake()
+        case .awaitPause(let frame):
+            capture.call(at: .now + Self.longestWait) { [weak run] in
+                run?.handle(.pauseLasts(frame: frame))
+            }
+        case .savePause(let frame):
+            run.note { [date = Date()] manifest in manifest.pause(at: frame, date) }
         case .resumeCapture:
             run.control.requestResume()
             capture.wake()

@@ -9,6 +9,8 @@ protocol Dictated: Sendable {
     func stop()
     /// The tail may be over already; `resumed` or `captured` follows.
     func resume()
+    /// `paused` follows, or what follows `resume`.
+    func pause()
     func cancel()
     /// Calls `tell` for each step in order, earlier ones first.
     func follow(_ tell: @escaping @Sendable (DictationStep) -> Void)
@@ -19,6 +21,8 @@ enum DictationStep: Sendable {
     case listening
     /// Before its tail was over.
     case resumed
+    /// The microphone is closed.
+    case paused
     /// For the time that was asked for.
     case fellSilent
     case captured
@@ -32,6 +36,7 @@ extension Take: Dictated {
             switch event {
             case .began: tell(.listening)
             case .resumed: tell(.resumed)
+            case .paused: tell(.paused)
             case .quiet: tell(.fellSilent)
             case .captured: tell(.captured)
             case .sent: tell(.sent)
@@ -119,10 +124,11 @@ struct DictationWorker: Worker {
         let reply = Dictation.Reply(handle(happening.event, at: happening.instant))
         switch (happening.event, reply) {
         case (.take(let number, .resumed), _): answer(number, .resumed(number))
+        case (.take(let number, .paused), _): answer(number, .paused(number))
         // The tail was over: the next take began, unless it was ended meanwhile.
         case (.take(let number, .captured), _), (.take(let number, .settled), _):
             answer(number, reply)
-        case (_, .resumed(let number)):
+        case (_, .resumed(let number)), (_, .paused(let number)):
             if let answer = happening.reply { held[number, default: []].append(answer) }
         default: happening.reply?(reply)
         }
@@ -158,6 +164,7 @@ struct DictationWorker: Worker {
         case .start(let number): begin(number)
         case .stop(let number): takes[number]?.stop()
         case .resume(let number): takes[number]?.resume()
+        case .pause(let number): takes[number]?.pause()
         case .cancel(let number): takes[number]?.cancel()
         case .tell(let news):
             dictation.told.add(news)
@@ -186,6 +193,7 @@ extension Dictation.Reply {
             case .start(let number): self = .started(number)
             case .stop(let number): self = .stopped(number)
             case .resume(let number): self = .resumed(number)
+            case .pause(let number): self = .paused(number)
             case .cancel(let number): self = .cancelled(number)
             case .tell: continue
             }

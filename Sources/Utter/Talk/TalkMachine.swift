@@ -30,6 +30,8 @@ struct TalkMachine: Sendable {
         case stop(Int)
         /// The tail may be over; then report `resumed` or `captured`.
         case resume(Int)
+        /// Report `paused` once the microphone is closed.
+        case pause(Int)
         case cancel(Int)
         case tell(Dictation.News)
     }
@@ -59,9 +61,11 @@ struct TalkMachine: Sendable {
         }
 
         let number: Int
-        let start: ContinuousClock.Instant
+        var start: ContinuousClock.Instant
         var grip: Grip
         var isHeard = false
+        /// Since then nothing is recorded, as long as nothing resumes it.
+        var pausedAt: ContinuousClock.Instant?
         /// The recording was resumed, perhaps too late.
         var isResuming = false
         var isWarned = false
@@ -93,6 +97,7 @@ struct TalkMachine: Sendable {
     /// The phase of the newest take.
     var phase: Dictation.Phase {
         if let voice {
+            if voice.pausedAt != nil { return .paused }
             return voice.grip == .released ? .tail : voice.isHeard ? .recording : .arming
         }
         guard let newest = deliveries.last(where: { !$0.isCancelled }) else { return .idle }
@@ -131,6 +136,9 @@ struct TalkMachine: Sendable {
         case .keyUp: release(key, now)
         case .start: start(now)
         case .stop: stop()
+        case .pause: pause(now)
+        case .resume: resume(now)
+        case .pauseOrResume: if voice?.pausedAt == nil { pause(now) } else { resume(now) }
         case .toggle: if isRecording { stop() } else { begin(.latch, now) }
         case .cancel: cancel()
         case .focusLost: if case .key = voice?.grip { latch() }
@@ -144,6 +152,7 @@ struct TalkMachine: Sendable {
         switch step {
         case .listening: if isRecorded { voice?.isHeard = true }
         case .resumed: if isRecorded { voice?.isResuming = false }
+        case .paused: break
         case .fellSilent:
             guard isRecorded, isLatched else { break }
             if listensAgain { voice?.hasNext = true }
@@ -174,7 +183,8 @@ struct TalkMachine: Sendable {
     }
 
     private mutating func start(_ now: ContinuousClock.Instant) {
-        if isRecording { actions.append(.tell(.alreadyRecording)) } else { begin(.latch, now) }
+        guard isRecording else { return begin(.latch, now) }
+        if voice?.pausedAt != nil { resume(now) } else { actions.append(.tell(.alreadyRecording)) }
     }
 
     private mutating func stop() {
@@ -183,7 +193,26 @@ struct TalkMachine: Sendable {
             return
         }
         voice?.grip = .released
+        voice?.pausedAt = nil
         actions.append(.stop(number))
+    }
+
+    /// No key holds a recording that pauses.
+    private mutating func pause(_ now: ContinuousClock.Instant) {
+        guard isRecording, let voice else { return actions.append(.tell(.notRecording)) }
+        guard voice.pausedAt == nil else { return actions.append(.tell(.alreadyPaused)) }
+        self.voice?.pausedAt = now
+        self.voice?.grip = .latch
+        actions.append(.pause(voice.number))
+    }
+
+    /// The time of the pause is no part of the recording's.
+    private mutating func resume(_ now: ContinuousClock.Instant) {
+        guard isRecording, let voice else { return actions.append(.tell(.notRecording)) }
+        guard let pausedAt = voice.pausedAt else { return actions.append(.tell(.alreadyRecording)) }
+        self.voice?.pausedAt = nil
+        self.voice?.start += max(.zero, now - pausedAt)
+        actions.append(.resume(voice.number))
     }
 
     private mutating func latch() {
@@ -241,6 +270,7 @@ struct TalkMachine: Sendable {
         of voice: Voice
     ) -> (warning: ContinuousClock.Instant?, end: ContinuousClock.Instant)? {
         let (limit, grace): (Duration, Duration)
+        if voice.pausedAt != nil { return nil }
         switch voice.grip {
         case .key: (limit, grace) = (min(limits.held, limits.longest), .zero)
         case .latch: (limit, grace) = (limits.longest, Limits.grace)

@@ -10,8 +10,8 @@ struct UtterCommand: AsyncParsableCommand {
         discussion: """
             Without a subcommand utter records from the default microphone and prints what was
             understood: while Space is held where the terminal reports releases, otherwise until
-            Space, Enter, SIGUSR1 or --for. Escape and Ctrl-C cancel; SIGTERM keeps the take and
-            ends. See 'utter record --help' for its options.
+            Space, Enter, SIGUSR1 or --for. p pauses and goes on. Escape and Ctrl-C cancel; SIGTERM
+            keeps the take and ends. See 'utter record --help' for its options.
 
             Examples:
               utter setup                          name service, token and microphone, once
@@ -39,14 +39,14 @@ struct UtterCommand: AsyncParsableCommand {
                 name: "Dictation",
                 subcommands: [
                     RecordCommand.self, LoopCommand.self, StartCommand.self, StopCommand.self,
-                    ToggleCommand.self, CancelCommand.self, StatusCommand.self,
+                    ToggleCommand.self, CancelCommand.self, PauseCommand.self,
+                    ResumeCommand.self, StatusCommand.self,
                 ]),
             CommandGroup(
                 name: "Recordings",
                 subcommands: [
-                    SendCommand.self, FetchCommand.self, ListCommand.self, LastCommand.self,
-                    ShowCommand.self, RetryCommand.self, PlayCommand.self, ExportCommand.self,
-                    RemoveCommand.self,
+                    SendCommand.self, ListCommand.self, LastCommand.self, ShowCommand.self,
+                    RetryCommand.self, PlayCommand.self, RemoveCommand.self,
                 ]),
             CommandGroup(
                 name: "Settings",
@@ -54,6 +54,7 @@ struct UtterCommand: AsyncParsableCommand {
                     SetupCommand.self, ConfigCommand.self, ServicesCommand.self, KeyCommand.self,
                 ]),
             CommandGroup(name: "Text", subcommands: [EditCommand.self, WordsCommand.self]),
+            CommandGroup(name: "Files", subcommands: [FetchCommand.self, ExportCommand.self]),
             CommandGroup(
                 name: "Trial",
                 subcommands: [

@@ -60,16 +60,25 @@ enum ControlReading {
     /// microphone must not stay open for a misspelt option.
     static func end(misspelt words: some Collection<String>) {
         guard let name = words.first(where: { !$0.hasPrefix("-") }),
-            ["stop", "toggle", "cancel"].contains(name)
+            ["stop", "toggle", "cancel", "pause"].contains(name)
         else { return }
         let parts = words.flatMap { $0.split(separator: "=", maxSplits: 1).map(String.init) }
         let take = parts.drop { $0 != "--take" }.dropFirst().first
         do throws(CommandFailure) {
+            if name == "pause" { return try ask(ControlRequest(.pause, take: take)) }
             _ = try end(ControlRequest(name == "cancel" ? .cancel : .stop, take: take))
         } catch {
             // Mostly the command line would have begun something.
             if error.status != .nothingRecorded { error.report() }
         }
+    }
+
+    /// Asks what is answered at once, of a recording that runs.
+    static func ask(_ request: ControlRequest) throws(CommandFailure) {
+        let place = try orFailure { try SocketPlace.current() }
+        let status = try ask(request, at: place) { TextOutput(printing: .text) }
+        guard status == nil else { return }
+        throw place.isGiven ? unanswered(place) : CommandFailure(.nothingRecorded)
     }
 
     /// Asks, and does with the answer what it says; a result is printed.

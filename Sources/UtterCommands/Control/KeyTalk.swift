@@ -88,7 +88,7 @@ private struct KeyWorker: Worker {
             _ = try ask(.keyUp, at: instant + .milliseconds(100))
         case .stop: if let take { _ = try ask(.stop, take: take) }
         case .cancel: if let take { _ = try ask(.cancel, take: take) }
-        case .start, .focusLost: break
+        case .start, .pause, .resume, .pauseOrResume, .focusLost: break
         }
     }
 

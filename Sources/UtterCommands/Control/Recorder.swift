@@ -325,7 +325,7 @@ extension Recorder {
                 ?? "the recording is as long as --max; it is sent"
         case .latched: text = "recording goes on; press \(key ?? "the key") once more to end it"
         // The answer tells the client that gave the command.
-        case .alreadyRecording, .notRecording, .onlyOne: return
+        case .alreadyRecording, .alreadyPaused, .notRecording, .onlyOne: return
         }
         if let client {
             var answer = ControlAnswer(.waiting)

@@ -57,6 +57,7 @@ struct WaybarLine: Encodable {
             case .idle: ""
             case .arming: "…"
             case .recording, .tail: "● \(clock)"
+            case .paused: "‖ \(clock)"
             case .sending, .waiting: "⋯ \(clock)"
             }
         if let trouble { text += " \(trouble)" }

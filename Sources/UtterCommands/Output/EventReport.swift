@@ -36,6 +36,7 @@ struct EventReport {
             ]
         case .began(let delay): ["event": "began", "delayMs": delay.milliseconds]
         case .resumed: ["event": "resumed"]
+        case .paused(let place): ["event": "paused", "elapsedMs": place.milliseconds]
         case .sent: ["event": "sent"]
         case .noticed(let notice): ["event": "notice", "message": notice.text]
         case .connected(let attempt): ["event": "connected", "attempt": attempt]

@@ -61,7 +61,10 @@ final class DictationRequests: Sendable {
         case .end:
             dictation.handle(.stop, at: instant) { [self] in if $0 == .nothing { finish() } }
         case .quit:
-            dictation.look { [self] in if $0 != .arming, $0 != .recording { finish() } }
+            dictation.look { [self] phase in
+                if ![.arming, .recording, .paused].contains(phase) { finish() }
+            }
+        case .pause: dictation.handle(.pauseOrResume)
         case .dismiss: return dismiss(isUrgent: false)
         case .signal: break
         }

@@ -37,6 +37,9 @@ struct OutcomeReport: Encodable, Sendable {
         object["gaps"] = outcome.capture.gaps.map {
             ["cause": $0.cause.rawValue, "start": $0.start, "frames": $0.frames] as JSONObject
         }
+        object["pauses"] = outcome.capture.pauses.map { pause -> JSONObject in
+            ["start": pause.start, "ms": pause.length?.milliseconds]
+        }
         object["bytes"] = Self.bytes(account, resent: outcome.resentByteCount)
         object["sha256"] = account.sha256
         object["attempts"] = outcome.attempts.map(\.object)
@@ -81,6 +84,7 @@ struct OutcomeReport: Encodable, Sendable {
     private static let empty: JSONObject = {
         var object: JSONObject = [
             "version": 1, "durationMs": 0.0, "frames": frames(nil), "gaps": [JSONObject](),
+            "pauses": [JSONObject](),
             "bytes": bytes(nil), "attempts": [JSONObject](), "stretches": [JSONObject](),
             "redirects": 0, "retries": 0,
             "mayBeDoubled": false, "notices": [String](),

@@ -146,7 +146,7 @@ extension TalkManner {
         case .limitNear(let time):
             "the recording ends in \(Int((time / .seconds(10)).rounded()) * 10) s, and is sent"
         case .limitReached: "stopped: the key was held for the longest time allowed"
-        case .alreadyRecording, .notRecording, .onlyOne: nil
+        case .alreadyRecording, .alreadyPaused, .notRecording, .onlyOne: nil
         }
     }
 }

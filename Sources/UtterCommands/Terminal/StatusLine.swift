@@ -14,6 +14,8 @@ struct StatusLine: Equatable {
         case speaking = "speak"
         /// The end was asked for; a last word is recorded still.
         case tail
+        /// The microphone is closed until a person says so.
+        case paused
         case sending
         case waiting
         case refused
@@ -28,6 +30,7 @@ struct StatusLine: Equatable {
     private var isListening = false
     private var hasBegun = false
     private var isCaptured = false
+    private var isPaused = false
     private var trouble = TakeTrouble()
     private let isUnkept: Bool
     /// Nothing is sent before, while the service is not reached.
@@ -61,6 +64,8 @@ struct StatusLine: Equatable {
         case .heard(let transcript): words = TerminalText.singleLine(transcript.displayText)
         case .signal(let state): isMute = state == .zero
         case .captured: isCaptured = true
+        case .paused: isPaused = true
+        case .resumed: isPaused = false
         case .interrupted(_, let pause): nextTry = now + pause
         case .resending: progress?.sentByteCount = 0
         default: break
@@ -74,7 +79,7 @@ struct StatusLine: Equatable {
         guard isCaptured || progress?.isComplete == true else {
             guard isVoice else { return isListening ? .sending : .opening }
             guard hasBegun else { return .opening }
-            return progress?.isEnding == true ? .tail : .speaking
+            return isPaused ? .paused : progress?.isEnding == true ? .tail : .speaking
         }
         guard let progress, progress.isComplete, outage == nil else { return .sending }
         return progress.sentByteCount >= progress.bodyByteCount ? .waiting : .sending
@@ -85,7 +90,8 @@ struct StatusLine: Equatable {
 
     /// Whether the microphone is on, though the service wants no more.
     private var isHearing: Bool {
-        isRecording || isVoice && hasBegun && !isCaptured && progress?.isComplete != true
+        isRecording
+            || isVoice && hasBegun && !isCaptured && !isPaused && progress?.isComplete != true
     }
 
     // MARK: - What is to be seen
@@ -105,7 +111,7 @@ struct StatusLine: Equatable {
         switch phase {
         case .speaking, .tail: .microphone
         case .refused: .caution
-        case .opening, .sending, .waiting: .calm
+        case .opening, .paused, .sending, .waiting: .calm
         }
     }
 
@@ -116,6 +122,7 @@ struct StatusLine: Equatable {
         case .opening: return []
         case .speaking, .tail, .refused:
             return [.text([elapsed, String(elapsed.dropLast(2))]), .level(meter)]
+        case .paused: return [.text([elapsed])]
         case .sending where !progress.isComplete: return [.text([elapsed])]
         case .sending:
             let percent = 100 * progress.sentByteCount / max(1, progress.bodyByteCount)

@@ -27,6 +27,7 @@ struct TakeReporter {
     /// Warnings about the microphone's signal, and whether they still hold.
     private var signals: Set<SignalState> = []
     private var isWarnedOfSignal = false
+    private var isPaused = false
     /// Whether the recording ended because the service takes no longer one.
     private var isAtServiceLimit = false
 
@@ -87,7 +88,12 @@ struct TakeReporter {
             began = .now
             if let opening { line.course = .begun(opening) }
             detail("first frame after \(StatusLine.milliseconds(delay))")
-        case .resumed: detail("recording goes on")
+        case .resumed:
+            if isPaused { say("recording goes on") } else { detail("recording goes on") }
+            isPaused = false
+        case .paused(let place):
+            isPaused = true
+            say("paused after \(place.secondsText): the microphone is closed")
         case .sent:
             detail("all of it was sent")
             if case .stopped(let text) = line.course { line.course = .sent(afterStop: text) }

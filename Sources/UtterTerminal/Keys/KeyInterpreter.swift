@@ -27,6 +27,8 @@ package struct KeyInterpreter {
         case end
         /// The letter q: no more takes, unless a recording runs.
         case quit
+        /// The letter p: the recording pauses, or goes on.
+        case pause
         /// The release of the talk key may not be reported.
         case focusLost
         /// Ctrl-C, Ctrl-\ or Ctrl-Z, of which the terminal makes no signals meanwhile.
@@ -108,7 +110,8 @@ package struct KeyInterpreter {
         }
         if event.key == .escape, event.modifiers.command.isEmpty { return .dismiss }
         if event.isControl("d") { return .end }
-        return event.isOf(KeyCode("q")) && event.modifiers.command.isEmpty ? .quit : nil
+        guard event.modifiers.command.isEmpty else { return nil }
+        return event.isOf(KeyCode("q")) ? .quit : event.isOf(KeyCode("p")) ? .pause : nil
     }
 }
 

@@ -13,14 +13,20 @@ import Testing
     }
 
     private static var phases: [CapturePhase] {
-        [.unopened, .running, .tail, .draining, .closing(.finished), .ended]
+        [
+            .unopened, .running, .tail, .draining(isForPause: false), .closing(.finished), .paused,
+            .ended,
+        ]
     }
 
     private static let unchanged = [
-        "unopened", "running", "tail", "draining", "closing: finished", "ended",
+        "unopened", "running", "tail", "draining", "closing: finished", "paused", "ended",
     ]
 
     private static func name(_ phase: CapturePhase) -> String {
+        if case .draining(let isForPause) = phase {
+            return isForPause ? "draining for a pause" : "draining"
+        }
         if case .closing(let cause) = phase { return "closing: \(cause)" }
         return "\(phase)"
     }
@@ -28,23 +34,36 @@ import Testing
     static let requests = [
         Request(testDescription: "none", heeding: [], next: unchanged) { _ in },
         Request(
-            testDescription: "a stop, which a tail has seen already", heeding: ["running"],
-            next: ["unopened", "tail"] + unchanged[2...]
+            testDescription: "a stop, which a tail has seen already",
+            heeding: ["running", "paused"],
+            next: ["unopened", "tail"] + unchanged[2...4] + ["closing: finished", "ended"]
         ) { $0.requestStop() },
         Request(
-            testDescription: "a stop without tail", heeding: ["running", "tail"],
-            next: ["unopened", "draining", "draining"] + unchanged[3...]
+            testDescription: "a stop without tail", heeding: ["running", "tail", "paused"],
+            next: ["unopened", "draining", "draining"] + unchanged[3...4]
+                + ["closing: finished", "ended"]
         ) { $0.requestStop(keepsTail: false) },
         Request(
-            testDescription: "a stop that is taken back", heeding: ["running", "tail"],
+            testDescription: "a stop that is taken back", heeding: ["running", "tail", "paused"],
             next: unchanged
         ) {
             $0.requestStop()
             $0.requestResume()
         },
         Request(
+            testDescription: "a pause", heeding: ["running"],
+            next: ["unopened", "tail"] + unchanged[2...]
+        ) { $0.requestPause() },
+        Request(
+            testDescription: "a stop in a pause", heeding: ["running", "paused"],
+            next: ["unopened", "tail"] + unchanged[2...4] + ["closing: finished", "ended"]
+        ) {
+            $0.requestPause()
+            $0.requestStop()
+        },
+        Request(
             testDescription: "a cancel", heeding: Array(unchanged.dropLast()),
-            next: Array(repeating: "closing: cancelled", count: 5) + ["ended"]
+            next: Array(repeating: "closing: cancelled", count: 6) + ["ended"]
         ) {
             $0.requestStop()
             $0.requestCancel()
@@ -64,7 +83,9 @@ import Testing
         control.requestStop()
         #expect(Self.name(CapturePhase.running.obeying(control, hasTail: false)) == "draining")
         control.requestResume()
-        #expect(Self.phases.filter { $0.canResume(control) }.map(Self.name) == ["running", "tail"])
+        #expect(
+            Self.phases.filter { $0.canResume(control) }.map(Self.name)
+                == ["running", "tail", "paused"])
         #expect(control.takeResume())
         #expect(!control.takeResume())
         control.requestStop()

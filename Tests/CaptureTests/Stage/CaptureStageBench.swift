@@ -58,6 +58,11 @@ final class CaptureStageBench {
     /// How often it was told that the recording goes on.
     var resumes: Int { events.count { if case .resumed = $0 { true } else { false } } }
 
+    /// The frames at which it has paused.
+    var pauses: [Int] {
+        events.compactMap { if case .paused(let frame) = $0 { frame } else { nil } }
+    }
+
     var ringIsFinished: Bool { consumer.isFinished }
 
     /// The samples behind the WAV header.

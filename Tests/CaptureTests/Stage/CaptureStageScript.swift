@@ -31,6 +31,9 @@ final class CaptureStageScript: CaptureSource {
     let isLive: Bool
     let isStored: Bool
     var warning: String?
+    /// What it plays once it was closed for a pause.
+    var afterPause: [Step] = []
+    private(set) var pauses = 0
     var openError: CaptureError?
     let format: StreamFormat
     /// The value of a frame at its place in the timeline.
@@ -107,6 +110,12 @@ final class CaptureStageScript: CaptureSource {
     func requestStop() {
         stopWasRequested = true
         steps = afterStop
+        next = 0
+    }
+
+    func pause() {
+        pauses += 1
+        steps = afterPause
         next = 0
     }
 

@@ -45,7 +45,8 @@ import Testing
     }
 
     static let members: Set = [
-        "version", "id", "exit", "durationMs", "frames", "gaps", "bytes", "sha256", "attempts",
+        "version", "id", "exit", "durationMs", "frames", "gaps", "pauses", "bytes", "sha256",
+        "attempts",
         "stretches", "mayBeDoubled", "notices", "file", "text", "raw", "words", "error",
         "answerDelayMs",
         "answeredAfterMs", "peakDecibels",

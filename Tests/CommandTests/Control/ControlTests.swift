@@ -34,7 +34,7 @@ import Testing
         #expect(try await bench.run("last").outputText == "heard\n")
     }
 
-    @Test(arguments: ["stop", "cancel"])
+    @Test(arguments: ["stop", "cancel", "pause", "resume"])
     func withoutARecordingThatIsAStatusOfItsOwn(_ command: String) async throws {
         let result = try await bench.run(command)
         #expect(result.status == .exited(67))
@@ -44,6 +44,33 @@ import Testing
                 + "utter: hint: begin with: utter start; the last transcript is printed by: "
                 + "utter last\n")
         #expect(try await bench.run("status").outputText == "idle\n")
+    }
+
+    /// The microphone is closed when 'pause' comes back, and the text is that of one take.
+    @Test func aRecordingPausesAndGoesOn() async throws {
+        let recorder = try await bench.record()
+        let id = try Self.id(in: await bench.run("start"))
+        let card = bench.card
+        let paused = try await bench.run("pause")
+        #expect(paused.status == .exited(0))
+        #expect(paused.errorText == "utter: the recording of take \(id) pauses\n")
+        #expect(card.account.closes == 1)
+        #expect(
+            try await bench.run("pause").errorText == "utter: the recording pauses already\n")
+        #expect(try await bench.run("status").outputText.hasPrefix("paused"))
+        let resumed = try await bench.run("resume")
+        #expect(resumed.errorText == "utter: recording goes on in take \(id)\n")
+        #expect(try await bench.run("resume").errorText == "utter: already recording take \(id)\n")
+        #expect(
+            try await bench.run("pause", "--toggle").errorText
+                == "utter: the recording of take \(id) pauses\n")
+        let stop = try await bench.run("stop", "--json")
+        #expect(stop.status == .exited(0))
+        let pauses = try #require(try JSONText(stop.output)["pauses"]?.array)
+        #expect(pauses.count == 2 && pauses.allSatisfy { ($0["start"]?.number ?? 0) > 0 })
+        let told = try await recorder.result().errorText
+        #expect(told.contains("the microphone is closed\n") && told.contains("recording goes on\n"))
+        #expect(try await bench.run("show", id).outputText.contains("paused"))
     }
 
     @Test func aStopForAnotherTakeStopsNothing() async throws {

@@ -171,6 +171,72 @@ import Testing
                 == StretchReach(offset: Self.place(41).offset, isFinal: true))
     }
 
+    /// A request that waits for what follows a pause ends; the next one begins once sound comes.
+    @Test func aPauseEndsARequestAndResumingBeginsTheNext() throws {
+        var exchange = StretchExchange(try Self.plan(""))
+        let before = Self.recording(5, isComplete: false)
+        guard case .request(let first) = exchange.begin(lane: 0, of: before) else {
+            Issue.record("nothing is asked for")
+            return
+        }
+        let stretch = try #require(first.stretch)
+        #expect(exchange.need(of: before) == nil && exchange.reach(of: stretch) == StretchReach())
+        exchange.rest(true)
+        guard case .cut(let request)? = exchange.need(of: before) else {
+            Issue.record("it is not cut")
+            return
+        }
+        #expect(request.isAtRest && request.start.frame == 0)
+        #expect(exchange.need(of: before) == nil, "asked twice")
+        exchange.learn([StretchCut(end: Self.place(5), next: Self.place(5))], of: 0)
+        #expect(
+            exchange.reach(of: stretch)
+                == StretchReach(offset: Self.place(5).offset, isFinal: true))
+        let step = exchange.next(after: Self.answer("a"), lane: 0, isSpeaking: true, at: Moment())
+        #expect(step == .idle && exchange.begin(lane: 0, of: before) == .idle)
+        #expect(exchange.need(of: before) == nil && !exchange.isAnswered)
+        // Stopped in the pause, there is nothing left to ask for.
+        var stopped = exchange
+        #expect(stopped.begin(lane: 0, of: Self.recording(5, isComplete: true)) == .idle)
+        #expect(stopped.isAnswered)
+        exchange.rest(false)
+        guard case .request(let next) = exchange.begin(lane: 0, of: before) else {
+            Issue.record("nothing is asked for")
+            return
+        }
+        #expect(next.stretch?.start == Self.place(5) && next.number == 2)
+        let whole = Self.recording(8, isComplete: true)
+        _ = exchange.need(of: whole)
+        #expect(
+            exchange.next(after: Self.answer("b"), lane: 0, isSpeaking: false, at: Moment())
+                == .answered)
+        #expect(exchange.transcript(with: Transcript(), of: 0).text == "a b")
+    }
+
+    /// The sound is there again before the place was found.
+    @Test func aPauseThatIsOverCutsNothing() throws {
+        var exchange = StretchExchange(try Self.plan(""))
+        let before = Self.recording(5, isComplete: false)
+        _ = exchange.begin(lane: 0, of: before)
+        exchange.rest(true)
+        #expect(exchange.need(of: before) != nil)
+        exchange.rest(false)
+        exchange.learn([StretchCut(end: Self.place(5), next: Self.place(5))], of: 0)
+        #expect(exchange.progress == nil && exchange.need(of: before) == nil)
+    }
+
+    @Test(arguments: [
+        ("", "transfer.framing = 'length'", 5), ("", "stretches.enabled = false", 5), ("", "", 0),
+        ("shortest-seconds = 9", "", 5),
+    ])
+    func aRequestThatCannotEndWaits(_ limits: String, _ lines: String, seconds: Int) throws {
+        var exchange = StretchExchange(try Self.plan(limits, lines))
+        let before = Self.recording(seconds, isComplete: false)
+        _ = exchange.begin(lane: 0, of: before)
+        exchange.rest(true)
+        #expect(exchange.need(of: before) == nil)
+    }
+
     /// What was cut by the limit before, and was not asked for yet, is cut by the new one.
     @Test func aLowerLimitHasTheRestCutAnew() throws {
         var exchange = StretchExchange(try Self.plan("seconds = 40"))

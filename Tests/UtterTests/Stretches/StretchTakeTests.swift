@@ -155,6 +155,69 @@ import Testing
         #expect(server.requests.allSatisfy { $0.isComplete })
     }
 
+    /// Says words, and pauses for longer than a request should wait.
+    ///
+    /// - Returns: the take in its pause, once the words before it are text.
+    private func pause(
+        _ words: [Int], _ format: AudioCodec, on server: RecordingServer,
+        using random: inout SeededRandom
+    ) async throws -> (Take, Speaker, ToneSpeech) {
+        var speech = ToneSpeech()
+        for number in words {
+            speech.say(number)
+            speech.pause(2_400, using: &random)
+        }
+        let plan = try Bench.plan(by: Self.profile(server, ""), format: format)
+        let (speaker, take, log) = try bench.speak(to: server.url()) { $0.delivery = plan }
+        speaker.say(speech.samples)
+        let count = speech.samples.count
+        #expect(await comesTrue { take.run.account.capturedFrames == count })
+        take.pause()
+        #expect(await log.wait { if case .paused = $0 { true } else { false } })
+        // Five seconds, as far as the take knows.
+        take.run.handle(.pauseLasts(frame: count))
+        let isHeard = await log.wait { event in
+            if case .heard(let words) = event { !words.finals.isEmpty } else { false }
+        }
+        #expect(isHeard && server.requests.count == 1)
+        #expect(server.requests.first?.isComplete == true)
+        return (take, speaker, speech)
+    }
+
+    @Test(arguments: [.pcm, .wav, .flac, .oggOpus] as [AudioCodec])
+    func whatWasSaidBeforeAPauseIsTextBeforeItsEnd(_ format: AudioCodec) async throws {
+        var random = SeededRandom()
+        let server = try Self.server(format, seconds: 60)
+        var (take, speaker, speech) = try await pause(
+            [3, 5, 9, 7], format, on: server, using: &random)
+        take.resume()
+        let first = speech.samples.count
+        for number in [1, 8] {
+            speech.say(number)
+            speech.pause(2_400, using: &random)
+        }
+        speaker.say(Array(speech.samples[first...]))
+        speaker.fallSilent()
+        let outcome = try await take.end()
+        #expect(outcome.text == speech.words.map(\.text).joined(separator: " "))
+        #expect(outcome.stretches.count == 2 && server.requests.count == 2)
+        #expect(outcome.capture.pauses.map(\.start) == [first])
+        let kept = try await bench.kept(outcome).manifest.get()
+        #expect(kept.pauses?.map(\.frame) == [first] && kept.pauses?.first?.ended != nil)
+    }
+
+    /// The request of what was said before the pause is the only one.
+    @Test(arguments: [.pcm, .flac, .oggOpus] as [AudioCodec])
+    func aTakeMayEndInItsPause(_ format: AudioCodec) async throws {
+        var random = SeededRandom()
+        let server = try Self.server(format, seconds: 60)
+        let (take, _, speech) = try await pause([3, 5, 9, 7], format, on: server, using: &random)
+        take.stop()
+        let outcome = try await take.end()
+        #expect(outcome.text == speech.words.map(\.text).joined(separator: " "))
+        #expect(server.requests.count == 1)
+    }
+
     /// A stretch that is answered is not asked for again, whatever becomes of the rest.
     @Test(arguments: [.pcm, .flac, .oggOpus] as [AudioCodec])
     func aStretchThatIsAnsweredIsNeverAskedForAgain(_ format: AudioCodec) async throws {

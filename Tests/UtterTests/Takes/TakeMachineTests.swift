@@ -21,10 +21,11 @@ import Testing
         var isKept = false
         var wantsSecrets = false
         var diskMayBeSlow = false
+        var mayPause = false
         var depth = 7
 
         func makeWorld() throws -> TakeWorld {
-            TakeWorld(try makeMachine(), diskMayBeSlow: diskMayBeSlow)
+            TakeWorld(try makeMachine(), diskMayBeSlow: diskMayBeSlow, mayPause: mayPause)
         }
 
         private func makeMachine() throws -> TakeMachine {
@@ -57,6 +58,7 @@ import Testing
         Way(testDescription: "kept before", isKept: true),
         Way(testDescription: "secrets are asked for", wantsSecrets: true, depth: 8),
         Way(testDescription: "kept, secrets are asked for", isKept: true, wantsSecrets: true),
+        Way(testDescription: "the speaker may pause", mayPause: true, depth: 6),
         Way(testDescription: "the disk may be slow", diskMayBeSlow: true),
     ]
 

@@ -20,6 +20,7 @@ struct TakeWorld {
         case noted(Int), heard(Int), ended(Int, Ending), digested
         case began, secretsKnown, secretsMissing
         case stop, resume, resumed, heardEnd, cancel, leave, abandoned
+        case pause, paused, pauseLasts
     }
 
     private(set) var machine: TakeMachine
@@ -29,7 +30,7 @@ struct TakeWorld {
     private(set) var ending: TakeMachine.Ending?
 
     private let isKept: Bool
-    private let diskMayBeSlow: Bool
+    private let diskMayBeSlow, mayPause: Bool
     private var isOpened = false
     private var isCaptured: Bool
     private var isSealed: Bool
@@ -51,9 +52,12 @@ struct TakeWorld {
     /// Whether the recording may be asked to go on, and whether it was.
     private var isEndFinal = false
     private var isResuming = false
+    private var isPausing = false
+    /// The pause of which it is told that it lasts.
+    private var awaitedPause: Int?
 
-    init(_ machine: TakeMachine, diskMayBeSlow: Bool = false) {
-        (self.machine, self.diskMayBeSlow) = (machine, diskMayBeSlow)
+    init(_ machine: TakeMachine, diskMayBeSlow: Bool = false, mayPause: Bool = false) {
+        (self.machine, self.diskMayBeSlow, self.mayPause) = (machine, diskMayBeSlow, mayPause)
         wantsSecrets = !machine.secrets.areKnown
         if case .delivering = machine.phase { isKept = true } else { isKept = false }
         (isCaptured, isSealed) = (isKept, isKept)
@@ -78,7 +82,12 @@ struct TakeWorld {
         }
         if isDigesting { legal.append(.digested) }
         if isResuming, !isCaptured { legal.append(.resumed) }
-        if moves.contains(.stop), !moves.contains(.resume) { legal.append(.resume) }
+        if moves.contains(.stop) || moves.contains(.pause), !moves.contains(.resume) {
+            legal.append(.resume)
+        }
+        if mayPause, !isCaptured, !moves.contains(.pause) { legal.append(.pause) }
+        if isPausing, !isCaptured { legal.append(.paused) }
+        if awaitedPause != nil { legal.append(.pauseLasts) }
         if !running.isEmpty, !moves.contains(.heardEnd) { legal.append(.heardEnd) }
         return legal + [.stop, .cancel, .leave].filter { !moves.contains($0) }
     }
@@ -195,6 +204,13 @@ struct TakeWorld {
         case .resumed:
             isResuming = false
             return .resumed
+        case .pause: return .pause
+        case .paused:
+            isPausing = false
+            return .paused(frame: 100)
+        case .pauseLasts:
+            defer { awaitedPause = nil }
+            return .pauseLasts(frame: awaitedPause ?? 0)
         case .heardEnd: return .heardEnd
         case .cancel:
             isDecided = true
@@ -254,8 +270,12 @@ struct TakeWorld {
         case .resumeCapture:
             expect(!isEndFinal, "a recording goes on that has to end")
             expect(!isCaptured, "a recording goes on that has ended")
-            isResuming = true
-        case .await, .cut, .remember, .saveProgress, .saveAgain, .tell: break
+            (isResuming, isPausing) = (true, false)
+        case .pauseCapture:
+            expect(!isEndFinal && !isCaptured, "a recording pauses that has to end")
+            isPausing = true
+        case .awaitPause(let frame): awaitedPause = frame
+        case .await, .cut, .remember, .saveProgress, .saveAgain, .savePause, .tell: break
         }
     }
 

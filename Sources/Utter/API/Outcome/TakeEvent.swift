@@ -33,8 +33,10 @@ public enum TakeEvent: Sendable {
     case quiet
     /// The transcript as it is known now; it replaces the one before.
     case heard(Transcript)
-    /// `Take.resume` came inside the tail: the recording goes on, the tail is part of it.
+    /// `Take.resume` came inside the tail or a pause: the recording goes on, the tail is part of it.
     case resumed
+    /// The microphone is closed until `Take.resume`, when so much is recorded.
+    case paused(at: Duration)
     /// No more audio is captured.
     case captured(CaptureEnd)
     /// The connection of an attempt has taken the whole recording; the answer is awaited.

@@ -86,6 +86,8 @@ struct CutRequest: Sendable, Equatable {
     var end: RecordingPlace?
     /// In frames: it is cut around each silence of this length instead; nil: to keep the limit.
     var silence: Int?
+    /// It is cut where it ends by now instead, as no sound comes for a while.
+    var isAtRest = false
 }
 
 struct StretchCut: Sendable, Equatable {

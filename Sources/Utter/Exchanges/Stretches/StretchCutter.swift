@@ -60,6 +60,9 @@ final class StretchCutter: Sendable {
     /// Empty when there is too little of the recording yet.
     func cuts(_ request: CutRequest) throws(Failure) -> [StretchCut] {
         try state.withLock { state throws(Failure) in
+            if request.isAtRest {
+                return try end(&state).map { [StretchCut(end: $0, next: $0)] } ?? []
+            }
             if let length = request.silence {
                 return try silences(&state, length, to: request.end)
             }
@@ -110,6 +113,17 @@ final class StretchCutter: Sendable {
             $0.place.frame >= max(end.frame - Self.overlap, (start.frame + end.frame) / 2)
         }
         return StretchCut(end: end, next: next?.place ?? end)
+    }
+
+    /// Where the recording ends by now; nil in the middle of a unit, of which a request may have a part.
+    private func end(_ state: inout State) throws(Failure) -> RecordingPlace? {
+        if codec.isRaw {
+            let (header, offset) = (AudioCodec.pcm.bodyOffset, journal.byteCount)
+            return RecordingPlace(frame: (offset - header) / 2, offset: offset)
+        }
+        while try readOn(&state) {}
+        state.units.removeAll { $0.place.frame < state.place.frame }
+        return state.place.offset == state.offset ? state.place : nil
     }
 
     /// Cuts around each silence that lasts as long, with a quarter of a second of it on both sides.

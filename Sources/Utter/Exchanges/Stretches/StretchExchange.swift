@@ -15,7 +15,7 @@ internal import Upload
 /// Each lane has an engine, which judges the requests of one stretch after the other. `progress` holds
 /// the table and its answers once there are two, so that no stretch is asked for twice.
 struct StretchExchange: Exchange {
-    private struct Lane {
+    struct Lane {
         /// The frame at which its stretch begins.
         let start: Int
         var number: Int
@@ -24,22 +24,32 @@ struct StretchExchange: Exchange {
         let before: HeardBefore
     }
 
-    private let delivery: DeliveryPlan
-    private var format: AudioCodec { delivery.format }
+    enum Rest {
+        case none
+        /// No sound comes for a while.
+        case begun
+        /// The same, and the place is looked for at which the request ends.
+        case cutting
+    }
+
+    let delivery: DeliveryPlan
+    var format: AudioCodec { delivery.format }
     private var isSocket: Bool { delivery.service.url.isSocket }
     private let wantsLength: Bool
+    var resting = Rest.none
     private let fingerprint: String
-    private var limit: StretchLimit
-    private var table = [Stretch()]
-    private var (engines, lanes): ([PostOnce], [Lane?]) = ([], [])
-    private var number: Int
-    private var recording = RecordingExtent()
+    var limit: StretchLimit
+    var table = [Stretch()]
+    private(set) var engines: [PostOnce] = []
+    var lanes: [Lane?] = []
+    var number: Int
+    var recording = RecordingExtent()
     /// The stretch that is being cut, and the growth that is awaited.
-    private var (cutting, awaited): (Int?, Int?)
+    var (cutting, awaited): (Int?, Int?)
     /// Silence is looked for before the first request, if the recording is complete by then.
-    private var mayLookForSilence = true
+    var mayLookForSilence = true
     /// In bytes: the disk was late with the recording, and is asked again when there are so many.
-    private var late: Int?
+    var late: Int?
     /// A service that has refused a recording as too large has answered a shorter part of it.
     private var (hasLearned, isProven) = (false, false)
     /// Refusals of what is as short as it can be.
@@ -90,9 +100,9 @@ struct StretchExchange: Exchange {
     // MARK: - What is known
 
     /// The recording is sent as a whole.
-    private var isAlone: Bool { table.count == 1 && table[0].isWhole }
+    var isAlone: Bool { table.count == 1 && table[0].isWhole }
 
-    private var looksForSilence: Bool {
+    var looksForSilence: Bool {
         mayLookForSilence && recording.isComplete && delivery.skippedSilence != nil
     }
 
@@ -139,117 +149,6 @@ struct StretchExchange: Exchange {
         return table.transcript(with: words, at: own)
     }
 
-    // MARK: - Cutting
-
-    mutating func need(of recording: RecordingExtent) -> StretchNeed? {
-        self.recording = recording
-        guard cutting == nil else { return nil }
-        if looksForSilence {
-            cutting = 0
-            return .cut(
-                CutRequest(
-                    start: RecordingPlace(), limit: StretchLimit(), end: end(of: table[0]),
-                    silence: delivery.skippedSilence))
-        }
-        guard !limit.isNone else { return nil }
-        if recording.isComplete, let last = table.last,
-            (last.end ?? last.start).offset > end(of: Stretch()).offset
-        {
-            // A power cut has left a shorter recording than its notes tell of.
-            table = [Stretch()]
-        }
-        if let late, late > recording.byteCount, !recording.isComplete {
-            defer { awaited = late }
-            return awaited == late ? nil : .growth(to: late)
-        }
-        late = nil
-        for stretch in table where stretch.answer == nil {
-            let lane = lane(of: stretch)
-            // A request that is under way with its end was within the limit when it began.
-            if lane != nil, stretch.end != nil { continue }
-            let limit = lane?.limit ?? limit
-            if limit.allows(stretch.start, to: end(of: stretch)) { continue }
-            cutting = stretch.start.frame
-            return .cut(
-                CutRequest(
-                    start: stretch.start, limit: limit,
-                    earliest: lane == nil ? stretch.start : hold(of: stretch).behind(slack),
-                    end: stretch.end ?? (recording.isComplete ? end(of: stretch) : nil)))
-        }
-        return growth()
-    }
-
-    private func lane(of stretch: Stretch) -> Lane? {
-        lanes.lazy.compactMap { $0 }.first { $0.start == stretch.start.frame }
-    }
-
-    /// In frames: the bytes of a coded form run ahead of the frames that are counted.
-    private var slack: Int { format.isRaw ? 0 : 16_000 }
-
-    /// The place of a stretch up to which it is sent as long as its end is not known.
-    private func hold(of stretch: Stretch) -> RecordingPlace {
-        (lane(of: stretch)?.limit ?? limit).hold(from: stretch.start, in: format)
-    }
-
-    /// The bytes with which the stretch that is being recorded may have reached the limit.
-    private mutating func growth() -> StretchNeed? {
-        guard !recording.isComplete, let last = table.last else { return nil }
-        let (limit, end) = (lane(of: last)?.limit ?? limit, end(of: last))
-        let byteCount = end.offset - format.bodyOffset
-        guard awaited.map({ byteCount >= $0 }) ?? true else { return nil }
-        let frames = limit.frames - (end.frame - last.start.frame)
-        let rate = Double(end.offset) / Double(max(1, end.frame))
-        let most =
-            last.start.offset + min(limit.byteCount, 1 << 48) + 1 - format.bodyOffset
-        let wanted = byteCount + max(640, Int(min(Double(frames) * rate, 1e12)))
-        awaited = max(byteCount + 1, min(wanted, most))
-        return .growth(to: awaited ?? 0)
-    }
-
-    private func end(of stretch: Stretch) -> RecordingPlace {
-        if let end = stretch.end { return end }
-        let offset =
-            recording.isComplete
-            ? recording.byteCount + format.bodyOffset : recording.encodedByteCount
-        let header = AudioCodec.pcm.bodyOffset
-        let frames = format.isRaw ? max(0, offset - header) / 2 : recording.frameCount
-        return RecordingPlace(frame: frames, offset: offset)
-    }
-
-    mutating func learn(_ cuts: [StretchCut], of start: Int) {
-        // Another exchange may have asked, before the secrets were known.
-        guard cutting == start, let index = table.firstIndex(where: { $0.start.frame == start })
-        else { return }
-        cutting = nil
-        if looksForSilence {
-            mayLookForSilence = false
-            // They have waited for this.
-            number -= lanes.count { $0 != nil }
-            lanes = lanes.map { _ in nil }
-            table.cut(index, at: cuts)
-            // There may be silence at the beginning, or at the end.
-            let heard = table.filter { $0.start.frame < end(of: $0).frame }
-            // All of it is silent: the service shall say that.
-            table = heard.isEmpty ? [Stretch()] : heard
-            return
-        }
-        if cuts.isEmpty { late = recording.byteCount + format.nominalByteRate }
-        table.cut(index, at: cuts)
-    }
-
-    func reach(of request: StretchRequest) -> StretchReach {
-        guard let stretch = table.first(where: { $0.start == request.start }) else {
-            return StretchReach()
-        }
-        if let end = stretch.end { return StretchReach(offset: end.offset, isFinal: true) }
-        let limit = lane(of: stretch)?.limit ?? limit
-        if recording.isComplete, limit.allows(stretch.start, to: end(of: stretch)) {
-            return StretchReach()
-        }
-        let hold = hold(of: stretch)
-        return StretchReach(offset: hold.offset, held: format.isRaw ? .max : hold.frame)
-    }
-
     // MARK: - The requests
 
     var request: ExchangeRequest { request(of: lanes.firstIndex { $0 != nil } ?? 0) }
@@ -263,7 +162,7 @@ struct StretchExchange: Exchange {
         var request = engines[index].request
         request.number = lane.number
         if let stretch = table.first(where: { $0.start.frame == lane.start }),
-            !(stretch.isWhole && (request.isComplete || limit.isNone))
+            !(stretch.isWhole && (request.isComplete || limit.isNone && !mayRest))
         {
             let last = recording.isComplete ? end(of: stretch) : nil
             request.stretch = StretchRequest(
@@ -280,6 +179,7 @@ struct StretchExchange: Exchange {
 
     mutating func begin(lane index: Int, of recording: RecordingExtent) -> Beginning {
         self.recording = recording
+        dropEmptyRest()
         if looksForSilence { return .sealed }
         while engines.count <= index {
             engines.append(engine())
@@ -311,7 +211,7 @@ struct StretchExchange: Exchange {
     private func canBegin(_ stretch: Stretch) -> Bool {
         guard stretch.answer == nil, !lanes.contains(where: { $0?.start == stretch.start.frame })
         else { return false }
-        if limit.isNone { return true }
+        if resting != .none, stretch.end == nil, !recording.isComplete { return false }
         guard limit.allows(stretch.start, to: end(of: stretch)) else { return false }
         // Pages and frames from the middle of a recording become a file of their own once all are there.
         return stretch.end != nil || recording.isComplete || stretch.start.frame == 0

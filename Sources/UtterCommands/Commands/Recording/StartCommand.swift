@@ -79,6 +79,39 @@ struct StopCommand: ReportingCommand {
     }
 }
 
+struct PauseCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "pause", abstract: "Close the microphone; the recording goes on later.",
+        discussion: """
+            It comes back once the microphone is closed, after a short tail. 'utter resume' or
+            'utter start' goes on with the same take, 'utter stop' ends it. A request that is
+            sent while you speak ends after 5 seconds of pause, so that its text comes, and what
+            follows goes into another one, where the service takes one recording for a request;
+            others wait.
+            """)
+
+    @Flag(help: "Go on with a recording that pauses: for one key.")
+    var toggle = false
+
+    @Option(help: ArgumentHelp("Only with this take.", valueName: "id"))
+    var take: String?
+
+    func run() throws {
+        try ControlReading.ask(ControlRequest(toggle ? .pauseOrResume : .pause, take: take))
+    }
+}
+
+struct ResumeCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "resume", abstract: "Go on with a recording that pauses.",
+        discussion: "It comes back once the microphone is open again.")
+
+    @Option(help: ArgumentHelp("Only with this take.", valueName: "id"))
+    var take: String?
+
+    func run() throws { try ControlReading.ask(ControlRequest(.resume, take: take)) }
+}
+
 struct CancelCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "cancel", abstract: "End the recording of 'utter start' without sending it.",

@@ -53,6 +53,12 @@ struct TakeReport {
             rows.append(("stretches", "\(stretches.count), from \(beginnings)"))
         }
         if let lost = manifest.gapFrames, lost > 0 { rows.append(("lost", "\(lost / 16) ms")) }
+        for pause in manifest.pauses ?? [] {
+            let end = pause.ended.flatMap(Self.date).map { " until \(LocalTime($0).exact)" } ?? ""
+            let begin = Self.date(pause.begun).map { LocalTime($0).exact } ?? pause.begun
+            let place = StatusLine.clock(.milliseconds(pause.frame / 16))
+            rows.append(("paused", "behind \(place), at \(begin)\(end)"))
+        }
         if isVerbose, let hash = manifest.sha256 { rows.append(("sha256", hash)) }
         if let reason = manifest.reason { rows.append(("reason", reason)) }
         if let transcript = manifest.transcript {

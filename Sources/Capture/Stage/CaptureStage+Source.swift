@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import AudioCodecs
+internal import AudioCore
+
+/// The pauses of a take, in order; those behind the thousandth are not told apart.
+struct CapturePauses {
+    private static let limit = 1_000
+
+    private(set) var all: [CapturePause] = []
+    private var began: ContinuousClock.Instant?
+
+    mutating func begin(at frame: Int) {
+        began = .now
+        if all.count < Self.limit { all.append(CapturePause(start: frame)) }
+    }
+
+    mutating func end() {
+        if let began, !all.isEmpty { all[all.count - 1].length = .now - began }
+        began = nil
+    }
+}
+
+// A live source is closed for as long as its take pauses, so that nothing can be heard of it. What was
+// heard stays in the encoder, and what follows is the same recording.
+extension CaptureStage {
+    /// A request ends the pause, and not the clock.
+    static var pauseWait: StageWait { .source(.until(.now + .seconds(3_600))) }
+
+    /// The source has given its last frame before the pause.
+    func pause() {
+        do throws(EncodingError) {
+            speech.removeAll(keepingCapacity: true)
+            try finishConverting()
+            try output.encodeOrOwe(speech)
+        } catch {
+            phase = .closing(.encoder(error))
+            return wait = .source(.until(.now))
+        }
+        if source.pause() { rest() }
+    }
+
+    /// Nothing is read before a request.
+    func rest() {
+        (phase, wait) = (.paused, Self.pauseWait)
+        let frame = account.capturedFrames + account.gapFrames
+        pauses.begin(at: frame)
+        tell(.paused(frame: frame))
+    }
+
+    /// Goes on inside the tail, or opens the source again; false when the take has been lost.
+    func goOn() -> Bool {
+        if case .paused = phase {
+            pauses.end()
+            wait = .source(.until(.now))
+        }
+        if case .paused = phase, source.isLive {
+            do throws(CaptureError) {
+                guard let format = try source.resume() else { return false }
+                guard adopt(format, .now) else { return true }
+            } catch {
+                phase = .closing(.source(error.afterPause(of: source.name)))
+                return true
+            }
+        }
+        phase = .running
+        tell(.resumed)
+        return true
+    }
+
+    /// The source is left to its thread, which has not come back from a call.
+    func loseSource(after patience: Duration) {
+        source.leave()
+        wait = .source(.until(.now))
+        if case .closing = phase { return }
+        let seconds = Int(patience / .seconds(1))
+        phase = .closing(
+            control.isCancelRequested
+                ? .cancelled : .source(.deviceHangs(device: source.name, seconds: seconds)))
+    }
+
+    /// The driver has not come back for a second.
+    func missFrames() {
+        if case .closing = phase { return }
+        if let state = watch.miss() { tell(.signal(state)) }
+    }
+
+    /// Takes what the converter has held back; it is done with then.
+    func finishConverting() throws(EncodingError) {
+        guard let converter else { return }
+        do {
+            try converter.finish(into: &speech)
+        } catch {
+            throw .codecFailed(operation: "resampling", reason: error.description)
+        }
+        hasChosenChannel = hasChosenChannel || converter.hasChosenChannel
+        self.converter = nil
+        trimToLimit()
+        account.addCaptured(speech.count)
+    }
+}
+
+extension CaptureError {
+    fileprivate func afterPause(of device: String) -> CaptureError {
+        var reason = description
+        if reason.hasPrefix("cannot record from '\(device)': ") {
+            reason.removeFirst("cannot record from '\(device)': ".count)
+        }
+        return .deviceFailed(
+            device: device, operation: "opening it after the pause", reason: reason)
+    }
+}
