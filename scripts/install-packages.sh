@@ -53,6 +53,7 @@ strace                       shows what reaches the disk, and when
 gcc                          builds the virtual microphone
 libc6-dev                    builds the virtual microphone
 dbus-daemon                  a bus for a desktop's portal
+jq                           reads JSON in a filter of texts
 procps                       shows threads and memory
 brotli                       compresses answers
 curl                         a second client to compare with

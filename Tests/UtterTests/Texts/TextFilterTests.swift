@@ -111,6 +111,50 @@ struct TextFilterTests {
         #expect(checked == .text("600 one"))
     }
 
+    @Test func hunspellsFirstProposalIsWritten() throws {
+        let folder = try TemporaryFolder()
+        let answer = "@(#) Ispell\n*\n& beleive 2 3: believe, relieve\n& teh 2 60: the, ten\n*\n"
+        try folder.writeProgram(
+            "#!/bin/sh\ncat >&2\nprintf '%s' '\(answer)'\n", to: "hunspell")
+        let command = SourceTree.path("samples/filters/spelling")
+        let text = try filter(
+            command, "we beleive that you go to the market and buy ten apples\nfor (teh) boy."
+        ) {
+            $0.environment = { _ in ["PATH=\(folder.path):/usr/bin:/bin"] }
+        }
+        #expect(
+            text
+                == .text("we believe that you go to the market and buy ten apples\nfor (the) boy."))
+    }
+
+    @Test(arguments: [
+        (200, #"{"response":"We go to the market and buy ten apples for you."}"#, true),
+        (200, #"{"error":"no such model"}"#, false), (500, "busy", false),
+        (
+            200, #"{"response":"Sure! I have corrected the text that you gave me: it was fine."}"#,
+            false
+        ),
+    ])
+    func aModelOfThisMachineCorrectsAndAnswersNothing(
+        _ status: Int, _ answer: String, isTaken: Bool
+    ) throws {
+        let server = try RecordingServer(otherwise: .answer(status: status, text: answer))
+        let model = SourceTree.path("samples/filters/model")
+        let result = try filter("\(model) small http://127.0.0.1:\(server.port)")
+        if isTaken {
+            #expect(result == .text("We go to the market and buy ten apples for you."))
+        } else {
+            guard case .refused = result else {
+                Issue.record("\(result)")
+                return
+            }
+        }
+        let request = try #require(server.requests.first)
+        #expect(request.requestLine.hasPrefix("POST /api/generate "))
+        let body = String(decoding: request.body, as: UTF8.self)
+        #expect(body.contains(#""model": "small""#) && body.contains(Self.said))
+    }
+
     @Test func filtersRunOneAfterTheOtherInTheirOrder() async {
         let queue = FilterQueue()
         let begun = Atomic(0)
