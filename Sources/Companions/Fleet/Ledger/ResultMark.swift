@@ -21,6 +21,8 @@ package struct ResultMark: Codable, Sendable, Equatable {
     package let id: TakeID
     var outcome: Outcome
     var text: String?
+    /// As the service wrote it, where the worker's rules have changed it.
+    var raw: String?
     package internal(set) var reason: String?
     var worker: String?
     /// The number of the attempt that has brought it.
@@ -54,6 +56,7 @@ package struct ResultMark: Codable, Sendable, Equatable {
 
     mutating func say(_ transcript: Transcript) {
         text = transcript.displayText
+        raw = transcript.raw
         language = transcript.language
         words = transcript.words.isEmpty ? nil : transcript.words
         segments = transcript.segments.isEmpty ? nil : transcript.segments

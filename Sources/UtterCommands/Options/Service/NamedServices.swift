@@ -6,13 +6,16 @@ package import Utter
 /// The door to services for the other programs of the package: by the person's settings,
 /// profiles and variables, as `utter send` reads them.
 package enum NamedServices {
-    /// How a take is delivered to a service, nil being the usual one; without its secrets.
+    /// How a take is delivered to a service, nil being the usual one, and which rules its text goes
+    /// through; without its secrets.
     package static func delivery(
         to name: String?, words: [String: String] = [:]
     ) throws(CommandFailure) -> DeliveryPlan {
         let said = words.sorted { $0.key < $1.key }.flatMap { ["--set", "\($0.key)=\($0.value)"] }
         let options = try parsed((name.map { ["--service", $0] } ?? []) + said)
-        return try options.delivery(format: nil)
+        var plan = try options.delivery(format: nil)
+        TextSettings.apply(to: &plan)
+        return plan
     }
 
     /// How a take is delivered to a URL.
