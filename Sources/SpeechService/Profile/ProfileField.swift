@@ -86,6 +86,11 @@ struct ProfileField: Sendable, Hashable {
     func filled(by words: [String: String]) -> String? {
         isJSON ? WordJSON.filled(value.text, by: words) : value.filled(by: words)
     }
+
+    /// The same, once for each value of a word that is a list.
+    func all(by words: [String: String]) -> [String] {
+        isJSON ? filled(by: words).map { [$0] } ?? [] : value.all(by: words)
+    }
 }
 
 package struct ProfileFormat: Sendable, Hashable {

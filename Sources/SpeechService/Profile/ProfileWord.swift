@@ -11,6 +11,8 @@ public struct ProfileWord: Sendable, Hashable {
 
     /// A template may use them without a description.
     package static let usual = ["language", "model", "prompt"]
+    /// The words that a person uses, where the service takes a list of them.
+    package static let vocabulary = "vocabulary"
     /// Each request fills in the take's name.
     static let fixed = ["rate": "16000", "take": TakeMark.text, "brace": "{"]
     /// The prompt, and behind it the end of the text that was heard before a part of a recording.
@@ -31,6 +33,8 @@ public struct ProfileWord: Sendable, Hashable {
     var form: String?
     /// May be used under a name like a secret's.
     var isPublic = false
+    /// The most values of a word that is a list, which commas separate; nil of any other.
+    package private(set) var most: Int?
     /// Whether its slashes separate path segments, as in `openai/whisper-large-v3`.
     var isPath = false
 
@@ -39,7 +43,13 @@ public struct ProfileWord: Sendable, Hashable {
 
     /// In the person's or the service's spelling.
     package func takes(_ value: String) -> Bool {
-        !isLimited || values.contains { $0.said == value || $0.sent == value }
+        if most != nil, value.contains(",") { return items(value).allSatisfy(takes) }
+        return !isLimited || values.contains { $0.said == value || $0.sent == value }
+    }
+
+    private func items(_ value: String) -> [String] {
+        value.split(separator: ",").map { $0.split(separator: " ").joined(separator: " ") }
+            .filter { !$0.isEmpty }
     }
 
     init(name: String) { self.name = name }
@@ -66,6 +76,10 @@ public struct ProfileWord: Sendable, Hashable {
         form = try table.string("form")
         isPublic = try table.flag("public") ?? false
         isPath = try table.flag("path") ?? false
+        most = try table.integer("list")
+        guard most.map({ (1...10_000).contains($0) }) ?? true else {
+            throw table.error("list", " is from 1 to 10000")
+        }
         try table.finish()
         if isLimited, values.isEmpty {
             throw SettingsError(
@@ -93,6 +107,13 @@ public struct ProfileWord: Sendable, Hashable {
         guard let said = said ?? standard, !said.isEmpty else {
             guard !isRequired else { throw .missingWord(name, service: service) }
             return nil
+        }
+        if let most, said.contains(",") {
+            var values: [String] = []
+            for item in items(said).prefix(most) {
+                if let value = try value(for: item, of: service) { values.append(value) }
+            }
+            return values.joined(separator: "\(WordTemplate.separator)")
         }
         let formed = Self.language(said, like: form)
         let known = values.first { $0.said == said } ?? values.first { $0.said == formed }

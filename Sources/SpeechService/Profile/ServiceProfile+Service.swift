@@ -32,6 +32,9 @@ extension ServiceProfile {
         var values = ProfileWord.fixed
         for word in words {
             values[word.name] = try word.value(for: said[word.name], of: title)
+            if word.most != nil, values[word.name] == nil {
+                values[word.name] = "\(WordTemplate.separator)"
+            }
         }
         // Words of the form of the audio count most.
         if let rate = format.rate { values["rate"] = "\(rate)" }
@@ -161,8 +164,8 @@ extension ServiceProfile {
     private func query(
         by values: [String: String], _ format: ProfileFormat
     ) -> [RecognitionService.Parameter] {
-        ProfileField.merged(query, format.query).compactMap { field in
-            field.filled(by: values).map { value in
+        ProfileField.merged(query, format.query).flatMap { field in
+            field.all(by: values).map { value in
                 let name = ServiceURL.percentEncoded(field.name)
                 return .init(
                     field: field.name, name: name,
@@ -221,11 +224,11 @@ extension ServiceProfile {
         case .form:
             var fields: [AudioForm.Field] = []
             for field in ProfileField.merged(body.fields, format.fields) {
-                guard let value = field.filled(by: values) else { continue }
-                fields.append(
-                    try AudioForm.Field(
-                        name: field.name, value: value,
-                        contentType: field.contentType))
+                for value in field.all(by: values) {
+                    fields.append(
+                        try AudioForm.Field(
+                            name: field.name, value: value, contentType: field.contentType))
+                }
             }
             return .form(
                 try AudioForm(

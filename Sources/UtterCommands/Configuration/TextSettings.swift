@@ -50,15 +50,12 @@ enum TextSettings {
         return rules
     }
 
-    /// In characters: services cut a longer prompt.
-    private static let vocabularyLimit = 400
-
-    /// The words of the list that a service may expect, as many as it takes; nil: none.
-    static func vocabulary(in language: String?) -> String? {
+    /// The words of the list that a service may expect, in so many characters; nil: none.
+    static func vocabulary(in language: String?, limit: Int) -> String? {
         // A flaw of the list is told where its rules are read.
         let words = (try? words())?.vocabulary(in: language) ?? []
         var text = ""
-        for word in words where text.count + word.count + 2 <= vocabularyLimit {
+        for word in words where !word.contains(",") && text.count + word.count + 2 <= limit {
             text += (text.isEmpty ? "" : ", ") + word
         }
         return text.isEmpty ? nil : text

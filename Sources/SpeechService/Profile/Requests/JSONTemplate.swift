@@ -108,7 +108,8 @@ enum WordJSON {
         }
     }
 
-    /// Leaves out what has a word without a value; nil when nothing is left.
+    /// Leaves out what has a word without a value, and all around it that has nothing but a list of none;
+    /// nil when nothing is left.
     static func filled(
         _ text: String, by words: [String: String], keeping marks: [String] = []
     ) -> String? {
@@ -125,14 +126,32 @@ enum WordJSON {
         switch value {
         case .null, .bool, .number: value
         case .string(let text): WordTemplate(text).filled(by: words).map(JSONValue.string)
-        case .array(let elements): .array(elements.compactMap { filled($0, by: words) })
+        case .array(let elements):
+            rest(elements.flatMap { all($0, by: words) }, of: value, words).map(JSONValue.array)
         case .object(let members):
-            .object(
+            rest(
                 members.compactMap { member in
                     filled(member.value, by: words).map {
                         JSONMember(name: member.name, value: $0)
                     }
-                })
+                }, of: value, words
+            ).map(JSONValue.object)
         }
+    }
+
+    /// An element of a list, once for each value of a word that is one.
+    private static func all(_ element: JSONValue, by words: [String: String]) -> [JSONValue] {
+        let names = element.strings.flatMap { WordTemplate($0).words }
+        return WordTemplate.each(of: names, in: words).compactMap { filled(element, by: $0) }
+    }
+
+    private static func rest<Part>(
+        _ rest: [Part], of value: JSONValue, _ words: [String: String]
+    ) -> [Part]? {
+        let none = "\(WordTemplate.separator)"
+        let hasNone = value.strings.contains { text in
+            WordTemplate(text).words.contains { words[$0] == none }
+        }
+        return rest.isEmpty && hasNone ? nil : rest
     }
 }

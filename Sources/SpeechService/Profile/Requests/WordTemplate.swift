@@ -40,6 +40,21 @@ package struct WordTemplate: Sendable, Hashable {
         }
     }
 
+    /// Stands between the values of a word that is a list; alone it is a list without any.
+    static let separator: Character = "\u{1F}"
+
+    /// Fills in the words, once for each value of one that is a list; empty when one has no value.
+    func all(by values: [String: String]) -> [String] {
+        Self.each(of: words, in: values).compactMap { filled(by: $0) }
+    }
+
+    /// The words for each value of the first of some that is a list.
+    static func each(of names: [String], in values: [String: String]) -> [[String: String]] {
+        let list = names.first { values[$0]?.contains(separator) == true }
+        guard let list, let all = values[list]?.split(separator: separator) else { return [values] }
+        return all.map { values.merging([list: String($0)]) { $1 } }
+    }
+
     /// Fills in the words; nil when one of them has no value.
     func filled(by values: [String: String]) -> String? {
         var filled = ""
@@ -47,8 +62,8 @@ package struct WordTemplate: Sendable, Hashable {
             switch part {
             case .text(let text): filled += text
             case .word(let name):
-                guard let value = values[name] else { return nil }
-                filled += value
+                guard let value = values[name], value != "\(Self.separator)" else { return nil }
+                filled += value.replacing("\(Self.separator)", with: ",")
             }
         }
         return filled

@@ -246,8 +246,11 @@ extension ServiceOptions {
         for (name, entry) in try settings()?.words ?? [:] { words[name] = entry.text }
         words.merge(profile.words) { $1 }
         // A service understands the words better that it is told to expect.
-        if words["prompt"] == nil, service.words.contains(where: { $0.name == "prompt" }) {
-            words["prompt"] = TextSettings.vocabulary(in: words["language"])
+        let (list, language) = (ProfileWord.vocabulary, words["language"])
+        if service.words.contains(where: { $0.name == list }) {
+            words[list] = words[list] ?? TextSettings.vocabulary(in: language, limit: .max)
+        } else if service.words.contains(where: { $0.name == "prompt" }) {
+            words["prompt"] = words["prompt"] ?? TextSettings.vocabulary(in: language, limit: 400)
         }
         return words
     }
