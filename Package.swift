@@ -219,7 +219,7 @@ let package = Package(
                 "UtterControl", "UtterSettings", "UtterTerminal",
                 argumentParser,
             ],
-            swiftSettings: shipped),
+            resources: [.embedInCode("Page/Resources")], swiftSettings: shipped),
         // Many machines: a queue, a store of objects, and workers.
         .target(
             name: "Fleet",

@@ -100,7 +100,10 @@ extension TakeManifest {
 
     mutating func forgetText() {
         (transcript, language, raw, changes, unedited) = (nil, nil, nil, nil, nil)
+        story = nil
     }
+
+    package mutating func tell(_ story: TakeStory) { self.story = story }
 
     /// The person has written the text anew; what stood there before the first time stays.
     package mutating func edit(_ text: String) {

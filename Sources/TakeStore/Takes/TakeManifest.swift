@@ -88,6 +88,8 @@ package struct TakeManifest: Sendable, Codable, Equatable {
     package internal(set) var raw: String?
     /// The first changes of those rules.
     package internal(set) var changes: [TextChange]?
+    /// The text by time; nil of a take that has not been delivered.
+    package internal(set) var story: TakeStory?
     /// The text before the person has edited it; nil where it was not edited.
     package internal(set) var unedited: String?
     /// The file beside this one that holds an answer that could not be read; nil without one.
@@ -188,6 +190,7 @@ private struct SecretPart: Codable {
     var progress: ExchangeProgress?
     var reason, transcript, language, raw, unedited: String?
     var changes: [TextChange]?
+    var story: TakeStory?
     /// It would tell whether a known recording is the same.
     var sha256: String?
     /// So would this.
@@ -211,10 +214,10 @@ extension TakeManifest {
             source: source, delivery: delivery, history: history, progress: progress,
             reason: reason, transcript: transcript, language: language, raw: raw,
             unedited: unedited,
-            changes: changes, sha256: sha256, file: file, archived: archived)
+            changes: changes, story: story, sha256: sha256, file: file, archived: archived)
         secret = Data(try key.seal(Array(try JSONEncoder().encode(part)), for: boxContext))
         (source, delivery, history, reason, transcript) = ("", nil, nil, nil, nil)
-        (language, raw, unedited, changes) = (nil, nil, nil, nil)
+        (language, raw, unedited, changes, story) = (nil, nil, nil, nil, nil)
         (sha256, progress, file, archived) = (nil, nil, nil, nil)
     }
 
@@ -227,6 +230,7 @@ extension TakeManifest {
         (source, delivery, history) = (part.source, part.delivery, part.history)
         (reason, transcript, sha256) = (part.reason, part.transcript, part.sha256)
         (language, raw, unedited, changes) = (part.language, part.raw, part.unedited, part.changes)
+        story = part.story
         (progress, file, archived, secret) = (part.progress, part.file, part.archived, nil)
     }
 

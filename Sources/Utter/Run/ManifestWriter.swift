@@ -216,6 +216,7 @@ final class ManifestWriter: Sendable {
         save { [archiver] manifest in
             manifest.count(
                 taken: outcome.takenCount, peak: outcome.peakDecibels.map { Double($0) })
+            manifest.tell(outcome.story)
             switch outcome.result {
             case .success(let words):
                 manifest.answer(

@@ -40,6 +40,7 @@ final class TakeRun: Sendable {
         var stretches: [Int: [UInt8]] = [:]
         var cutter: StretchCutter?
         var times = TakeTimes()
+        var partials: [TakeStory.Piece] = []
     }
 
     private let name: Mutex<TakeID?>
@@ -119,7 +120,12 @@ final class TakeRun: Sendable {
         }
     }
 
-    func tell(_ event: TakeEvent) { events.add(event) }
+    func tell(_ event: TakeEvent) {
+        if case .heard(let transcript) = event {
+            state.withLock { $0.partials.note(transcript, at: meter.elapsed) }
+        }
+        events.add(event)
+    }
 
     func settle(_ ending: TakeMachine.Ending) {
         let (machine, journal, record) = state.withLock { ($0.machine, $0.journal, $0.record) }
@@ -130,6 +136,7 @@ final class TakeRun: Sendable {
         var outcome = TakeOutcome(
             of: self, machine, ending, times, audioPath: audioPath ?? journal?.path,
             bodyByteCount: (journal?.byteCount ?? 0) - plan.format.bodyOffset)
+        outcome.partials = state.withLock { $0.partials }
         if case .failure(let failure) = outcome.result, failure.refusesSecret {
             pipeline.secrets.note(refused: secrets, of: plan.service)
         }

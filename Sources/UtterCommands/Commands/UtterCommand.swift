@@ -54,7 +54,9 @@ struct UtterCommand: AsyncParsableCommand {
                     SetupCommand.self, ConfigCommand.self, ServicesCommand.self, KeyCommand.self,
                 ]),
             CommandGroup(name: "Text", subcommands: [EditCommand.self, WordsCommand.self]),
-            CommandGroup(name: "Files", subcommands: [FetchCommand.self, ExportCommand.self]),
+            CommandGroup(
+                name: "Files",
+                subcommands: [FetchCommand.self, ExportCommand.self, StatsCommand.self]),
             CommandGroup(
                 name: "Trial",
                 subcommands: [

@@ -81,6 +81,11 @@ enum KnownSettings {
     /// The command that reads each text, and prints the one that counts.
     static let filter = Setting("output.filter")
 
+    /// The prices of a minute, by the names of services.
+    static let prices = Setting(
+        "stats.prices", form: "names of services and prices of a minute, such as openai=0.006"
+    ) { KnownSettings.prices(in: $0) }
+
     static let detail = Setting(
         "output.detail", form: "one of quiet, normal, verbose", standard: "normal"
     ) { OutputOptions.Detail(rawValue: $0) }
@@ -112,16 +117,28 @@ enum KnownSettings {
             takeLimit, byteLimit, freeLimit, ageLimit,
             archivePlace, archiveService, archiveDecrypts, archiveTime, keyFile, keyCommand,
             fillers, marks, takesBack, wordList, stopWord, filter, detail,
-            textPlaces, textCommand, endsLines, plain, cue, partials, notify,
+            textPlaces, textCommand, endsLines, plain, cue, partials, notify, prices,
         ],
         dispensable: [
             language.name, model.name, prompt.name, device.name, format.name, key.name,
             detail.name, endsLines.name, plain.name, cue.name, partials.name, notify.name,
             "recording.",
-            "terminal.", "text.",
+            "stats.", "terminal.", "text.",
         ], synonyms: synonyms)
 
     private static let age = "an age with its unit, such as 30d or 12h"
+
+    private static func prices(in text: String) -> [String: Double]? {
+        var prices: [String: Double] = [:]
+        for item in text.split(separator: ",") {
+            let parts = item.filter { $0 != " " }.split(separator: "=")
+            guard parts.count == 2, let price = Double(parts[1]), (0...1e6).contains(price) else {
+                return nil
+            }
+            prices[String(parts[0])] = price
+        }
+        return prices
+    }
 
     /// The places that words with commas between them name; nil when one is not known.
     private static func sinks(of text: String) -> [TextSink]? {

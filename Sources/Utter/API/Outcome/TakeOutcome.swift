@@ -44,6 +44,8 @@ public struct TakeOutcome: Sendable {
     package private(set) var times = TakeTimes()
     /// The stretches in which the recording was sent; empty when it was sent as a whole.
     package private(set) var stretches: [Stretch] = []
+    /// The partial texts that came, by the time since the take began.
+    var partials: [TakeStory.Piece] = []
     /// The service answers with no text.
     var isOfStore = false
 }

@@ -6,7 +6,14 @@ internal import UtterTerminal
 
 struct ShowCommand: SettinglessCommand {
     static let configuration = CommandConfiguration(
-        commandName: "show", abstract: "Show what is known of a take.")
+        commandName: "show", abstract: "Show what is known of a take.",
+        discussion: """
+            On a terminal a recording of up to ten minutes is drawn, with its words below it.
+
+            --html writes one file that a browser shows, and that loads nothing: the wave, the
+            sound, the words by time, partial texts and requests. Longer recordings than 30
+            minutes have their sound in a file beside it.
+            """)
 
     @Argument(help: "A part of a take's id, 'last', or 'last~2'.", completion: .takes)
     var take = "last"
@@ -17,8 +24,27 @@ struct ShowCommand: SettinglessCommand {
     @Flag(name: .shortAndLong, help: "Print the format and the audio's SHA-256 too.")
     var verbose = false
 
+    @Flag(help: "Write a page for a browser, to the file that --output names.")
+    var html = false
+
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp("The page, a file that must not exist.", valueName: "file"),
+        completion: .file())
+    var output: String?
+
+    @Flag(help: "Write the page of an encrypted take, which is not encrypted.")
+    var decrypt = false
+
     @OptionGroup(title: "Encryption")
     var encryption: EncryptionOptions
+
+    func validate() throws {
+        guard html == (output != nil) else {
+            throw ValidationError("A page needs --html and the file: --html -o take.html.")
+        }
+        if json && html { throw ValidationError("--json excludes --html.") }
+    }
 
     private struct Report: Encodable {
         let manifest: TakeManifest
@@ -37,6 +63,9 @@ struct ShowCommand: SettinglessCommand {
         let spool = try Spool(encryption)
         let take = try spool.named(take)
         let manifest = try take.manifest.get()
+        if let output {
+            return try TakePage.write(take, of: spool, to: output, decrypts: decrypt)
+        }
         let text: String
         if json {
             text = JSONOutput.text(Report(manifest: manifest, path: take.audioPath), isPretty: true)
@@ -45,9 +74,36 @@ struct ShowCommand: SettinglessCommand {
                 manifest, audio: take.audioPath,
                 isQueued: spool.isToBeArchived(take),
                 isVerbose: verbose)
-            text = report.lines(columns: StandardOutput.columns).joined(separator: "\n")
+            let picture = StandardOutput.columns.map { Self.picture(of: take, in: spool, $0) } ?? []
+            text = (report.lines(columns: StandardOutput.columns) + picture)
+                .joined(separator: "\n")
         }
         try StandardOutput.show(text)
+    }
+}
+
+extension ShowCommand {
+    /// A longer one takes a while to be read.
+    private static let longestPicture = 600 * 16_000
+
+    /// The wave in a row of blocks, and below it each word where it begins, as far as there is room.
+    private static func picture(of take: KeptTake, in spool: Spool, _ columns: Int) -> [String] {
+        // Without the sound there is no picture, and the rest is shown all the same.
+        guard take.audioPath != nil, let manifest = try? take.manifest.get(),
+            let frames = manifest.frames, frames > 0, frames <= longestPicture,
+            // The same.
+            let waveform = try? Waveform(spool.samples(of: take), frames: frames, parts: columns)
+        else { return [] }
+        var (words, width) = ("", 0)
+        for piece in manifest.story?.pieces ?? [] {
+            let text = TerminalText.singleLine(TerminalText.sanitized(piece.text))
+            let place = Int((piece.start ?? 0) / waveform.length * Double(columns))
+            guard place >= width, place + TextWidth.columns(of: text) <= columns else { continue }
+            words += String(repeating: " ", count: place - width) + text
+            width = place + TextWidth.columns(of: text) + 1
+            words += " "
+        }
+        return ["", waveform.row] + (words.isEmpty ? [] : [words])
     }
 }
 

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import TestSupport
+import Testing
+
+@testable import Cryptography
+@testable import LinuxPlatform
+@testable import UtterCommands
+
+/// A take as a page, and as a picture in a terminal.
+@Suite struct TakePageTests {
+    private static let hostile =
+        #"</script><img src=x onerror=alert(1)> \"it's\" & \u2028{title} \u202e"#
+    private static let answer = """
+        {"text": "\(hostile) end", "language": "en\\" onload=\\"alert(1)", "words": [
+        {"word": "\(hostile)", "start": 0.4, "end": 1.0}, {"word": "end", "start": 1.1, "end": 1.5}]}
+        """
+
+    /// A bench with a take that is answered, and its page.
+    private func page(
+        _ options: String..., answer: String = Self.answer
+    ) async throws -> (Bench, CommandResult) {
+        let bench = try Bench(server: .hearing(answer))
+        bench.makeConfigurationFolder()
+        try bench.configure("[keep]\naudio = \"1d\"\n")
+        let sent = try await bench.run("send", try bench.fresh(.goForward))
+        #expect(sent.status == .exited(0), "\(sent.errorText)")
+        let path = bench.folder.path("page.html")
+        let shown = try await bench.start(["show", "--html", "-o", path] + options).result()
+        return (bench, shown)
+    }
+
+    private func element(_ name: String, in page: String) throws -> String {
+        let parts = page.components("<\(name)>", "</\(name)>")
+        return try #require(parts.count == 1 ? parts.first : nil, "\(name): \(parts.count)")
+    }
+
+    @Test func noTextOfAServiceIsAMark() async throws {
+        let (bench, shown) = try await page()
+        #expect(shown.status == .exited(0) && shown.outputText == "", "\(shown.errorText)")
+        var status = stat()
+        #expect(
+            stat(bench.folder.path("page.html"), &status) == 0 && status.st_mode & 0o777 == 0o600)
+        let page = String(decoding: try readFile(bench.folder.path("page.html")), as: UTF8.self)
+        #expect(!page.contains("<img") && !page.contains("{title}<") && !page.contains("\u{2028}"))
+        #expect(
+            page.contains(
+                "&lt;/script&gt;&lt;img src=x onerror=alert(1)&gt; &quot;it&#39;s&quot; &amp;"))
+        #expect(page.contains("<html lang=\"en&quot; onload=&quot;alert(1)\">"))
+        // The policy allows what the page has, and nothing else.
+        for (kind, name) in [("script", "script"), ("style", "style")] {
+            var digest = SHA256()
+            digest.update(Array(try element(name, in: page).utf8).span)
+            let hash = String(decoding: Base64.encoded(digest.bytes), as: UTF8.self)
+            #expect(page.contains("\(kind)-src 'sha256-\(hash)'"))
+        }
+        #expect(page.contains("default-src 'none'") && !page.contains(" style=\""))
+        #expect(page.contains("src=\"data:audio/ogg;base64,T2dn"))
+        #expect(page.contains("<span data-from=\"1.1\" data-to=\"1.5\">end</span>"))
+        #expect(page.contains("<svg ") && page.contains("class=\"try good\""))
+        // Nothing else is left.
+        #expect(try bench.folder.names(in: ".").filter { $0.contains(".ogg") }.isEmpty)
+        let again = try await bench.run("show", "--html", "-o", bench.folder.path("page.html"))
+        #expect(again.status == .exited(74))
+        #expect(again.errorText.contains("exists already\n"))
+    }
+
+    @Test(arguments: [
+        (["show", "--html"], "A page needs --html and the file"),
+        (["show", "-o", "page.html"], "A page needs --html and the file"),
+        (["show", "--html", "-o", "page.html", "--json"], "--json excludes --html"),
+    ])
+    func aPageNeedsItsFile(_ words: [String], _ reason: String) async throws {
+        let result = try await Bench().start(words).result()
+        #expect(result.status == .exited(64) && result.errorText.contains(reason))
+    }
+
+    @Test func aPictureFitsItsTerminal() async throws {
+        let (bench, _) = try await page(
+            answer:
+                #"{"text": "go on", "words": [{"word": "go", "start": 0.0}, {"word": "on", "start": 1.0}]}"#
+        )
+        for columns in [40, 80] as [UInt16] {
+            let result = try await bench.start(
+                ["show", "last"], terminal: try PseudoTerminal(columns: columns),
+                outputOnTerminal: true
+            ).result()
+            let lines = Screen(result.screenText, columns: Int(columns)).lines.filter {
+                !$0.isEmpty
+            }
+            let wave = try #require(lines.firstIndex { $0.contains("▁") })
+            #expect(wave == lines.count - 2, "\(lines)")
+            #expect(lines.last?.hasPrefix("go ") == true && lines.last?.hasSuffix("on") == true)
+        }
+    }
+}
+
+extension String {
+    /// The texts between two marks.
+    fileprivate func components(_ first: String, _ last: String) -> [String] {
+        ranges(of: first).compactMap { range in
+            let rest = self[range.upperBound...]
+            return rest.firstRange(of: last).map { String(rest[..<$0.lowerBound]) }
+        }
+    }
+}
