@@ -292,10 +292,11 @@ package struct RecorderMachine: Sendable {
         // It went on for a moment, and was stopped again.
         case .start where !status.isRecording, .keyDown where !status.isRecording:
             refuseStart(.stoppedBefore, to: client)
-        case .pause where status.phase == .paused:
+        case .pause where status.phase == .paused && isMeant(request):
             reply(.answer(.done("the recording pauses already", take: status.take)), to: client)
-        case .start, .keyDown,
-            .resume where status.isRecording:
+        case .resume where !status.isRecording || !isMeant(request):
+            reply(refusal(of: request), to: client)
+        case .start, .keyDown, .resume:
             let entry = entries.last { $0.id.text == status.take }
             let object = entry.map { " take \($0.id.text)" } ?? ""
             let isStart = request.command != .resume
@@ -310,6 +311,11 @@ package struct RecorderMachine: Sendable {
         case .stop, .toggle: claim(candidate(for: request), request, for: client)
         default: reply(refusal(of: request), to: client)
         }
+    }
+
+    /// Whether a request is for the take that is recorded.
+    private func isMeant(_ request: ControlRequest) -> Bool {
+        request.take == nil || request.take == status.take
     }
 
     /// The take whose text a stop gets that has nothing to stop: it was stopped already, or has

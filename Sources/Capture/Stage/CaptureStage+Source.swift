@@ -46,6 +46,8 @@ extension CaptureStage {
         let frame = account.capturedFrames + account.gapFrames
         pauses.begin(at: frame)
         tell(.paused(frame: frame))
+        // A request that has come meanwhile is not told again.
+        if phase.heeds(control) { wait = .source(.until(.now)) }
     }
 
     /// Goes on inside the tail, or opens the source again; false when the take has been lost.
@@ -53,6 +55,8 @@ extension CaptureStage {
         if case .paused = phase {
             pauses.end()
             wait = .source(.until(.now))
+            gate.beginAnew()
+            hasToldQuiet = false
         }
         if case .paused = phase, source.isLive {
             do throws(CaptureError) {
@@ -83,6 +87,11 @@ extension CaptureStage {
     func missFrames() {
         if case .closing = phase { return }
         if let state = watch.miss() { tell(.signal(state)) }
+    }
+
+    func waitForJournal() {
+        // It may have everything by now, and would not say so again.
+        wait = output.callForDrain() ? .source(.until(.now)) : .journal
     }
 
     /// Takes what the converter has held back; it is done with then.

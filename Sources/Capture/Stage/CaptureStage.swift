@@ -29,17 +29,16 @@ package final class CaptureStage {
     private(set) var openingWatch: OpeningWatch
     private var format = StreamFormat.speech
     var converter: SpeechConverter?
-    /// Whether a converter that is done with has done so.
-    var hasChosenChannel = false
-    var pauses = CapturePauses()
-    private let gate = VoiceGate()
+    /// The choice of earlier converters, and the pauses so far.
+    var (hasChosenChannel, pauses) = (false, CapturePauses())
+    let gate = VoiceGate()
     var watch = SignalWatch(sampleRate: StreamFormat.speech.sampleRate)
     private var details: SourceDetails?
     /// Or when the source was opened.
     var lastFrame = ContinuousClock.now
     private var tailFrames = 0
     /// Whether a frame has come; whether the silence behind the last voice was told.
-    private var (hasBegun, hasToldQuiet) = (false, false)
+    var (hasBegun, hasToldQuiet) = (false, false)
     private var isReady = false
     var wait = StageWait.opening
     /// 16 kHz mono.
@@ -182,8 +181,10 @@ package final class CaptureStage {
         let next = phase.obeying(control, hasTail: source.isLive && plan.tail != .none)
         switch (phase, next) {
         case (.unopened, .unopened) where isUnopenedForGood: phase = .closing(emptyEnd)
+        case (.paused, .closing(.finished)) where !isTooShort:
+            (phase, isCut) = (next, !source.isLive)
         case (.running, .tail) where isTooShort, (.running, .draining) where isTooShort,
-            (.paused, .closing(.finished)) where isTooShort:
+            (.paused, .closing(.finished)):
             phase = .closing(.tooShort(frames: account.capturedFrames + account.gapFrames))
         // A file waits where it is.
         case (.running, .draining) where control.isPauseRequested && !source.isLive: rest()
@@ -258,11 +259,6 @@ package final class CaptureStage {
         speech.removeAll(keepingCapacity: true)
         try finishConverting()
         try output.finishEncoding(speech)
-    }
-
-    private func waitForJournal() {
-        // It may have everything by now, and would not say so again.
-        wait = output.callForDrain() ? .source(.until(.now)) : .journal
     }
 
     // MARK: - Reading

@@ -42,6 +42,12 @@ package enum VoiceDetector {
         if let detector = unsafe detector { unsafe utter_voice_end(detector) }
     }
 
+    /// A silence is counted anew, behind a pause.
+    func beginAnew() {
+        (silentFrames, voicedFrames) = (0, 0)
+        waiting.removeAll(keepingCapacity: true)
+    }
+
     /// 16 kHz; unless it `matters` whether a voice is in them, the frames wait for `judge`.
     func hear(_ frames: Span<Int16>, matters: Bool = true) {
         silentFrames += frames.count

@@ -88,7 +88,7 @@ extension ServiceProfile {
                         ? "a WebSocket needs a profile that says its messages, in 'socket'"
                         : "the messages of this profile travel over ws://, wss://, unix: or tcp://")
             }
-            service.authentication = authentication.resolved { values[$0] }
+            service.authentication = authentication.resolved { WordTemplate.plain(values[$0]) }
             // A URL that is said over the profile does not take its secrets along.
             service.authentication.origin = try home.map { home throws(ServiceError) in
                 try ServiceURL(home).origin
@@ -152,7 +152,7 @@ extension ServiceProfile {
             switch part {
             case .text(let plain): text += plain
             case .word(let name):
-                guard let value = values[name] else {
+                guard let value = WordTemplate.plain(values[name]) else {
                     throw .missingWord(name, service: title)
                 }
                 text += try spelled(value, of: name, behind: text)

@@ -124,7 +124,8 @@ extension TakeMachine {
         guard isRecording else { return }
         pausedAt = frame
         let place = StreamFormat.speech.duration(ofFrames: frame)
-        actions += [.tell(.paused(at: place)), .savePause(frame: frame), .awaitPause(frame: frame)]
+        actions += [.tell(.paused(at: place)), .savePause(frame: frame), .saveAgain]
+        actions.append(.awaitPause(frame: frame))
     }
 
     mutating func resume() {
@@ -134,6 +135,9 @@ extension TakeMachine {
         delivery.exchange.rest(false)
         beginWaiting(for: [.growth])
     }
+
+    /// The text of all stretches, for which an earlier run may have asked.
+    var answeredText: Transcript { delivery.exchange.transcript(with: Transcript(), of: .max) }
 
     /// Asks for what the exchange needs before it can go on.
     mutating func meetNeed() {

@@ -126,7 +126,7 @@ struct TakeMachine: Sendable {
         case .abandoned: settle(.failure(.left), CaptureEnd(cause: .cancelled))
         }
         meetNeed()
-        if isSealed, delivery.exchange.isAnswered { conclude(.success(delivery.transcript), now) }
+        if isSealed, delivery.exchange.isAnswered { conclude(.success(answeredText), now) }
         settleIfComplete()
         return actions
     }
@@ -300,6 +300,8 @@ struct TakeMachine: Sendable {
         guard progress != savedProgress else { return }
         savedProgress = progress
         actions.append(.saveProgress(progress))
+        // Nothing else is written while it pauses.
+        if pausedAt != nil { actions.append(.saveAgain) }
     }
 
     private mutating func follow(

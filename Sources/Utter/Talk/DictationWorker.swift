@@ -66,6 +66,11 @@ struct DictationWorker: Worker {
         var reply: (@Sendable (Dictation.Reply?) -> Void)?
     }
 
+    private struct Held {
+        let isForPause: Bool
+        let answer: @Sendable (Dictation.Reply?) -> Void
+    }
+
     private var machine: TalkMachine
     private let dictation: Dictation
     private let start: @Sendable (Int) -> (any Dictated)?
@@ -74,7 +79,7 @@ struct DictationWorker: Worker {
     private var observers: [Dictation.Observer] = []
     private var isFinished = false
     /// Replies that wait for a take to say whether it goes on, by its number.
-    private var held: [Int: [@Sendable (Dictation.Reply?) -> Void]] = [:]
+    private var held: [Int: [Held]] = [:]
     private var messages: [Message] = []
 
     init(
@@ -100,7 +105,7 @@ struct DictationWorker: Worker {
     }
 
     mutating func end() {
-        for reply in held.values.joined() { reply(nil) }
+        for held in held.values.joined() { held.answer(nil) }
         dictation.begun.finish()
         dictation.shown.finish()
         dictation.told.finish()
@@ -123,19 +128,34 @@ struct DictationWorker: Worker {
         happening.first?()
         let reply = Dictation.Reply(handle(happening.event, at: happening.instant))
         switch (happening.event, reply) {
-        case (.take(let number, .resumed), _): answer(number, .resumed(number))
-        case (.take(let number, .paused), _): answer(number, .paused(number))
+        case (.take(let number, .resumed), _):
+            // A pause that was asked for again is still to come.
+            let isPaused = machine.phase == .paused && machine.take == number
+            answer(number, .resumed(number)) { !isPaused || !$0.isForPause }
+        case (.take(let number, .paused), _): answer(number, .paused(number)) { $0.isForPause }
         // The tail was over: the next take began, unless it was ended meanwhile.
         case (.take(let number, .captured), _), (.take(let number, .settled), _):
-            answer(number, reply)
-        case (_, .resumed(let number)), (_, .paused(let number)):
-            if let answer = happening.reply { held[number, default: []].append(answer) }
+            answer(number, reply) { _ in true }
+        case (_, .resumed(let number)): hold(number, isForPause: false, happening.reply)
+        case (_, .paused(let number)): hold(number, isForPause: true, happening.reply)
         default: happening.reply?(reply)
         }
     }
 
-    private mutating func answer(_ number: Int, _ reply: Dictation.Reply) {
-        for answer in held.removeValue(forKey: number) ?? [] { answer(reply) }
+    private mutating func hold(
+        _ number: Int, isForPause: Bool, _ answer: (@Sendable (Dictation.Reply?) -> Void)?
+    ) {
+        guard let answer else { return }
+        held[number, default: []].append(Held(isForPause: isForPause, answer: answer))
+    }
+
+    private mutating func answer(
+        _ number: Int, _ reply: Dictation.Reply, to isMeant: (Held) -> Bool
+    ) {
+        let all = held.removeValue(forKey: number) ?? []
+        let rest = all.filter { !isMeant($0) }
+        if !rest.isEmpty { held[number] = rest }
+        for held in all where isMeant(held) { held.answer(reply) }
     }
 
     @discardableResult

@@ -53,12 +53,18 @@ enum TextSettings {
     /// The words of the list that a service may expect, in so many characters; nil: none.
     static func vocabulary(in language: String?, limit: Int) -> String? {
         // A flaw of the list is told where its rules are read.
-        let words = (try? words())?.vocabulary(in: language) ?? []
-        var text = ""
-        for word in words where !word.contains(",") && text.count + word.count + 2 <= limit {
-            text += (text.isEmpty ? "" : ", ") + word
+        let list = try? words()
+        let languages = language?.split(separator: ",").map(String.init) ?? []
+        var (all, length): ([String], Int) = ([], 0)
+        for language in languages.isEmpty ? [nil] : languages.map(Optional.some) {
+            for word in list?.vocabulary(in: language) ?? [] where !word.contains(",") {
+                guard length + word.count + 2 <= limit else { continue }
+                if languages.count > 1, all.contains(word) { continue }
+                all.append(word)
+                length += word.count + 2
+            }
         }
-        return text.isEmpty ? nil : text
+        return all.isEmpty ? nil : all.joined(separator: ", ")
     }
 
     /// The command that reads each text; nil: none.

@@ -111,7 +111,9 @@ package struct KeyInterpreter {
         if event.key == .escape, event.modifiers.command.isEmpty { return .dismiss }
         if event.isControl("d") { return .end }
         guard event.modifiers.command.isEmpty else { return nil }
-        return event.isOf(KeyCode("q")) ? .quit : event.isOf(KeyCode("p")) ? .pause : nil
+        if event.isOf(KeyCode("q")) { return .quit }
+        guard event.isOf(KeyCode("p")) else { return nil }
+        return seesReleases || filter.press(event.key, at: now) == .press ? .pause : nil
     }
 }
 

@@ -122,6 +122,16 @@ import Testing
         #expect(bench.end?.warning == nil && bench.end?.isWhole == true)
     }
 
+    @Test func aFileThatIsStoppedInItsPauseIsNotWhole() {
+        let bench = bench(CaptureStageScript(isLive: false, .row(200)))
+        bench.turn(10)
+        bench.control.requestPause()
+        bench.turn(3)
+        #expect(bench.stop(after: 0))
+        #expect(bench.end?.isWhole == false)
+        #expect(bench.end?.warning == "the rest of 'script' was not read")
+    }
+
     @Test(arguments: [1, 2, 3]) func eachPauseIsNoted(_ count: Int) {
         let source = CaptureStageScript(.row(200))
         source.afterPause = .row(200)

@@ -213,6 +213,46 @@ import Testing
         #expect(exchange.transcript(with: Transcript(), of: 0).text == "a b")
     }
 
+    /// A program that ended in the pause, behind the answer, has nothing left to ask for but the text.
+    @Test func whatWasAnsweredBeforeAPauseIsTheTextOfAnotherRun() throws {
+        var exchange = StretchExchange(try Self.plan(""))
+        let before = Self.recording(5, isComplete: false)
+        _ = exchange.begin(lane: 0, of: before)
+        exchange.rest(true)
+        _ = exchange.need(of: before)
+        exchange.learn([StretchCut(end: Self.place(5), next: Self.place(5))], of: 0)
+        _ = exchange.next(after: Self.answer("a"), lane: 0, isSpeaking: true, at: Moment())
+        let again = StretchExchange(try Self.plan(""), from: try #require(exchange.progress))
+        let byteCount = 44 + 2 * 5 * Self.second
+        var machine = TakeMachine(
+            TakeDelivery(start: 44, exchange: again),
+            recorded: JournalSeal(byteCount: byteCount, sha256: "", loss: nil))
+        let actions = machine.handle(
+            .opened(nil),
+            at: Moment(measure: {
+                ($0.frameCount, $0.encodedByteCount) = (5 * Self.second, byteCount)
+            }))
+        let texts = actions.compactMap { action in
+            // Another action has no text.
+            if case .settle(let ending) = action { try? ending.result.get().text } else { nil }
+        }
+        #expect(texts == ["a"])
+    }
+
+    /// A silence before the pause is no reason to give the rest up.
+    @Test func anEmptyAnswerBeforeAPauseIsSilence() throws {
+        var exchange = StretchExchange(try Self.plan(""))
+        let before = Self.recording(5, isComplete: false)
+        _ = exchange.begin(lane: 0, of: before)
+        exchange.rest(true)
+        _ = exchange.need(of: before)
+        exchange.learn([StretchCut(end: Self.place(5), next: Self.place(5))], of: 0)
+        var empty = Self.answer("")
+        empty.failure = .empty
+        let step = exchange.next(after: empty, lane: 0, isSpeaking: true, at: Moment())
+        #expect(step == .idle)
+    }
+
     /// The sound is there again before the place was found.
     @Test func aPauseThatIsOverCutsNothing() throws {
         var exchange = StretchExchange(try Self.plan(""))

@@ -124,7 +124,7 @@ struct TextFilterTests {
         }
         #expect(
             text
-                == .text("we believe that you go to the market and buy ten apples\nfor (the) boy."))
+                == .text("we believe that you go to the market and buy ten apples for (the) boy."))
     }
 
     @Test(arguments: [

@@ -105,7 +105,7 @@ extension JobStep {
         var isBeginning = url.hasPrefix("{")
         let text = WordTemplate(url).filled { name in
             defer { isBeginning = false }
-            let value = values[name] ?? ""
+            let value = WordTemplate.plain(values[name]) ?? ""
             return isBeginning ? value : ServiceURL.percentEncoded(value)
         }
         return try service.resolving(location: text)
@@ -114,7 +114,7 @@ extension JobStep {
     package func fields(by values: [String: String]) throws(ServiceError) -> [HeaderField] {
         var fields: [HeaderField] = []
         for header in headers {
-            let text = header.filled { values[$0] ?? "" }.value
+            let text = header.filled { WordTemplate.plain(values[$0]) ?? "" }.value
             if !text.isEmpty { fields.append(try HeaderField(name: header.name, value: text)) }
         }
         return fields
@@ -127,7 +127,7 @@ extension JobStep {
 
     package func text(by values: [String: String]) -> String? {
         guard case .text(let template) = content else { return nil }
-        return WordTemplate(template).filled { values[$0] }
+        return WordTemplate(template).filled { WordTemplate.plain(values[$0]) }
     }
 
     package func isLed(by values: [String: String]) -> Bool {

@@ -43,6 +43,11 @@ package struct WordTemplate: Sendable, Hashable {
     /// Stands between the values of a word that is a list; alone it is a list without any.
     static let separator: Character = "\u{1F}"
 
+    /// The value of a word where one text is wanted: those of a list with commas between them.
+    static func plain(_ value: String?) -> String? {
+        value == "\(separator)" ? nil : value?.replacing("\(separator)", with: ",")
+    }
+
     /// Fills in the words, once for each value of one that is a list; empty when one has no value.
     func all(by values: [String: String]) -> [String] {
         Self.each(of: words, in: values).compactMap { filled(by: $0) }
@@ -62,8 +67,8 @@ package struct WordTemplate: Sendable, Hashable {
             switch part {
             case .text(let text): filled += text
             case .word(let name):
-                guard let value = values[name], value != "\(Self.separator)" else { return nil }
-                filled += value.replacing("\(Self.separator)", with: ",")
+                guard let value = Self.plain(values[name]) else { return nil }
+                filled += value
             }
         }
         return filled

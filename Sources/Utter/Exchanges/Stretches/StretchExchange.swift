@@ -246,8 +246,9 @@ struct StretchExchange: Exchange {
             let place = table.firstIndex(where: { $0.start.frame == lane.start })
         else { return .idle }
         var step = engines[index].next(after: reply, isSpeaking: isSpeaking, at: now)
-        // Some services say nothing of silence; they have heard the rest.
-        if step == .failed(.answerUnusable(.empty)), table.isHeard { step = .answered }
+        // Some services say nothing of silence; they have heard the rest, or will.
+        let isPart = table.isHeard || isSpeaking && !isAlone
+        if step == .failed(.answerUnusable(.empty)), isPart { step = .answered }
         if step != .answered, reply.result.mayBeTaken { unansweredCount += 1 }
         switch step {
         case .answered:
