@@ -85,9 +85,10 @@ extension TakeManifest {
         _ text: String, in language: String? = nil, raw: String? = nil,
         changes: [TextChange]? = nil,
         leaving progress: ExchangeProgress? = nil, note: String? = nil,
-        shortfall: String? = nil
+        shortfall: String? = nil, story: TakeStory? = nil
     ) {
         if let shortfall, staysAnswered(despite: shortfall) { return }
+        self.story = story
         transcript = text.isEmpty ? nil : text
         (self.language, self.raw, self.changes, unedited) = (language, raw, changes, nil)
         let left = progress ?? self.progress?.cuts
@@ -102,8 +103,6 @@ extension TakeManifest {
         (transcript, language, raw, changes, unedited) = (nil, nil, nil, nil, nil)
         story = nil
     }
-
-    package mutating func tell(_ story: TakeStory) { self.story = story }
 
     /// The person has written the text anew; what stood there before the first time stays.
     package mutating func edit(_ text: String) {
@@ -120,9 +119,11 @@ extension TakeManifest {
 
     /// No text has come.
     package mutating func fail(
-        _ reason: String, isUnwanted: Bool, isForGood: Bool, isOfAnswer: Bool, mayBeTheTakes: Bool
+        _ reason: String, isUnwanted: Bool, isForGood: Bool, isOfAnswer: Bool, mayBeTheTakes: Bool,
+        story: TakeStory? = nil
     ) {
         if staysAnswered(despite: reason) { return }
+        self.story = story
         // The state says enough of what was not wanted.
         keep(isUnwanted ? .cancelled : .kept, reason: isUnwanted ? nil : reason)
         // A broken upload can go on, other than one that was refused.

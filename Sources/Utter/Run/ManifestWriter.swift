@@ -216,17 +216,17 @@ final class ManifestWriter: Sendable {
         save { [archiver] manifest in
             manifest.count(
                 taken: outcome.takenCount, peak: outcome.peakDecibels.map { Double($0) })
-            manifest.tell(outcome.story)
             switch outcome.result {
             case .success(let words):
                 manifest.answer(
                     words.text, in: words.language, raw: words.raw, changes: words.changes,
-                    note: outcome.isStored ? "stored" : nil, shortfall: outcome.shortfall)
+                    note: outcome.isStored ? "stored" : nil, shortfall: outcome.shortfall,
+                    story: outcome.story)
             case .failure(let failure):
                 manifest.fail(
                     failure.description, isUnwanted: failure.isUnwanted,
                     isForGood: failure.isForGood, isOfAnswer: failure.isOfAnswer,
-                    mayBeTheTakes: failure.mayBeTheTakes)
+                    mayBeTheTakes: failure.mayBeTheTakes, story: outcome.story)
             }
             guard manifest.state == .answered, manifest.archive == nil,
                 let place = archiver?.place(for: manifest)

@@ -17,8 +17,9 @@ struct CommandLineMistake: Error {
         "save": "export", "cp": "export", "hear": "play", "mics": "devices",
         "server": "serve", "try": "demo", "copy": "last --copy", "paste": "last --type",
         "type": "last --type",
+        "statistics": "stats", "unpause": "resume", "continue": "resume", "ui": "browse",
         // utter has none of these; the nearest name is another thing.
-        "stats": "", "statistics": "", "pause": "",
+        "wake": "",
     ]
 
     /// The commands to which a take may be named by its number from the last.

@@ -56,7 +56,9 @@ struct UtterCommand: AsyncParsableCommand {
             CommandGroup(name: "Text", subcommands: [EditCommand.self, WordsCommand.self]),
             CommandGroup(
                 name: "Files",
-                subcommands: [FetchCommand.self, ExportCommand.self, StatsCommand.self]),
+                subcommands: [
+                    BrowseCommand.self, StatsCommand.self, FetchCommand.self, ExportCommand.self,
+                ]),
             CommandGroup(
                 name: "Trial",
                 subcommands: [

@@ -20,8 +20,15 @@ extension TakePage {
                 hint: "say that it may be: --decrypt", status: .usage)
         }
         do {
-            let page = try make(take, manifest, of: spool, path)
-            try writeNew(Array(page.html.utf8), to: path)
+            // A file that is there already stays as it is.
+            try writeNew([], to: path)
+            do {
+                let page = try make(take, manifest, of: spool, path)
+                try writeNew(Array(page.html.utf8), to: path, over: true)
+            } catch {
+                _ = unsafe unlink(path.cPath)
+                throw error
+            }
         } catch let error as SystemError where error.code == EEXIST {
             throw CommandFailure(
                 "'\(path)' or its sound exists already", hint: "choose another name",
@@ -55,16 +62,19 @@ extension TakePage {
         return TakePage(manifest, service: service, waveform: waveform, sound: .inside(bytes))
     }
 
-    private static func writeNew(_ bytes: [UInt8], to path: String) throws(SystemError) {
+    private static func writeNew(
+        _ bytes: [UInt8], to path: String, over isThere: Bool = false
+    ) throws(SystemError) {
+        let flags = O_WRONLY | O_CLOEXEC | (isThere ? 0 : O_CREAT | O_EXCL)
         let number = try retryingInterrupts("open \(path)") {
-            unsafe open(path.cPath, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+            unsafe open(path.cPath, flags, 0o600)
         }
         let file = OwnedDescriptor(taking: number)
         do throws(SystemError) {
             try writeAll(bytes.span, to: file.number, at: 0)
         } catch {
-            // Half a page is only in the way.
-            _ = unsafe unlink(path.cPath)
+            // The sound of a page that is not there is nothing to be left.
+            _ = unsafe unlink((path + ".ogg").cPath)
             throw error
         }
     }

@@ -119,21 +119,19 @@ struct TakePage {
     private var text: String {
         let said = manifest.transcript ?? ""
         guard !said.isEmpty else { return "<p id=\"words\">(heard nothing)</p>\n" }
-        let pieces = manifest.story?.pieces ?? []
-        // Words that a person has corrected since have no times.
-        guard manifest.unedited == nil, sound != nil, !pieces.isEmpty else {
+        let timed = TimedText(said, manifest.story?.pieces ?? [])
+        guard sound != nil, timed.parts.contains(where: { $0.start != nil }) else {
             return "<p id=\"words\">\(HTMLText.escaped(said))</p>\n"
         }
-        let spans = pieces.map { piece in
-            let end = piece.end.map { " data-to=\"\($0)\"" } ?? ""
-            return
-                "<span data-from=\"\(piece.start ?? 0)\"\(end)>\(HTMLText.escaped(piece.text))</span>"
+        let spans = timed.parts.map { part in
+            let text = HTMLText.escaped(part.text)
+            guard let start = part.start else { return text }
+            let end = part.end.map { " data-to=\"\($0)\"" } ?? ""
+            return "<span data-from=\"\(start)\"\(end)>\(text)</span>"
         }
-        // Some services write the space before a word, and some languages none.
-        let hasJoints = said.contains(" ") && !pieces.contains { $0.text.hasPrefix(" ") }
-        let joint = hasJoints ? " " : ""
-        return "<p id=\"words\" tabindex=\"0\" aria-labelledby=\"heard\" aria-describedby=\"how\">"
-            + spans.joined(separator: joint) + "</p>\n"
+        return
+            "<p id=\"words\" tabindex=\"0\" role=\"group\" aria-labelledby=\"heard\" aria-describedby=\"how\">"
+            + spans.joined() + "</p>\n"
             + "<p class=\"hint\" id=\"how\">Click a word to hear it. With the text in focus, the arrow keys go"
             + " from word to word, and Space plays and stops.</p>\n"
     }

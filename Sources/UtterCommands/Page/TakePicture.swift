@@ -42,6 +42,25 @@ struct TakePicture {
             + (parts.isEmpty ? "" : ", with " + parts.joined(separator: ", "))
     }
 
+    /// The place in the picture of a time since the take began: a pause takes no room there.
+    private func x(of began: Double) -> Double {
+        let pauses = (manifest.pauses ?? []).map { pause in
+            let start = Self.seconds(pause.begun, manifest)
+            let end = pause.ended.map { Self.seconds($0, manifest) } ?? .infinity
+            return max(0, min(began, end) - start)
+        }
+        return min(max(0, (began - pauses.reduce(0, +)) / length), 1) * Self.width
+    }
+
+    /// Since the take began; 0 of a time that cannot be read.
+    private static func seconds(_ time: String, _ manifest: TakeManifest) -> Double {
+        // It has no place of its own.
+        guard let date = try? Date(time, strategy: .iso8601),
+            let began = try? Date(manifest.created, strategy: .iso8601)  // The same.
+        else { return 0 }
+        return date.timeIntervalSince(began)
+    }
+
     private func place(_ seconds: Double) -> String {
         number(min(max(0, seconds / length), 1) * Self.width)
     }
@@ -71,33 +90,30 @@ struct TakePicture {
     /// Where it was cut off at full scale, has paused, was cut into stretches, and had a partial text.
     private var lines: String {
         func line(_ kind: String, _ seconds: Double, _ top: Int, _ bottom: Int) -> String {
-            let x = place(seconds)
-            return
-                "<line class=\"\(kind)\" x1=\"\(x)\" x2=\"\(x)\" y1=\"\(top)\" y2=\"\(bottom)\"/>\n"
+            at(place(seconds), kind, top, bottom)
+        }
+        func at(_ x: String, _ kind: String, _ top: Int, _ bottom: Int) -> String {
+            "<line class=\"\(kind)\" x1=\"\(x)\" x2=\"\(x)\" y1=\"\(top)\" y2=\"\(bottom)\"/>\n"
         }
         let part = length / Double(waveform.peaks.count)
         return waveform.clipped.map { line("clip", Double($0) * part, 0, 8) }.joined()
             + (manifest.pauses ?? []).map { line("pause", Double($0.frame) / 16_000, 0, 90) }
             .joined()
             + manifest.stretches.dropFirst().map { line("stretch", $0.beginning, 84, 104) }.joined()
-            + (manifest.story?.partials ?? []).map { line("tick", $0.start ?? 0, 92, 98) }.joined()
+            + (manifest.story?.partials ?? []).map {
+                at(number(x(of: $0.start ?? 0)), "tick", 92, 98)
+            }.joined()
     }
 
     /// A bar for each request, as long as it took.
     private var requests: String {
-        func date(_ text: String?) -> Date? {
-            // A request whose time cannot be read has no bar.
-            text.flatMap { try? Date($0, strategy: .iso8601) }
-        }
-        guard let began = date(manifest.created) else { return "" }
-        return (manifest.history ?? []).compactMap { transfer in
-            guard let start = date(transfer.begun) else { return nil }
-            let end = date(transfer.ended) ?? start
-            let (first, last) = (start.timeIntervalSince(began), end.timeIntervalSince(began))
-            let width = number(max(3, (min(last, length) - first) / length * Self.width))
+        (manifest.history ?? []).map { transfer in
+            let start = Self.seconds(transfer.begun, manifest)
+            let end = transfer.ended.map { Self.seconds($0, manifest) } ?? start
+            let (first, last) = (x(of: start), x(of: end))
             let isGood = transfer.status.map { (200..<300).contains($0) } ?? false
-            return "<rect class=\"try\(isGood ? " good" : "")\" x=\"\(place(first))\" y=\"106\" "
-                + "width=\"\(width)\" height=\"8\"/>\n"
+            return "<rect class=\"try\(isGood ? " good" : "")\" x=\"\(number(first))\" y=\"106\" "
+                + "width=\"\(number(max(3, last - first)))\" height=\"8\"/>\n"
         }.joined()
     }
 }

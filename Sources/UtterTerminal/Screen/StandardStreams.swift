@@ -25,6 +25,7 @@ package enum StandardError {
     }
 
     package static var columns: Int { terminalColumns(number) ?? 80 }
+    package static var rows: Int { terminalRows(number) ?? 24 }
 
     /// Without waiting for the reader.
     package static var isWritable: Bool {

@@ -20,7 +20,8 @@ import Testing
             // A line without a command has the options of record.
             (["--fo"], ["--for", "--format"]), (["--json", "--fo"], ["--for", "--format"]),
             (["--format", ""], ["pcm", "wav", "ogg-opus", "flac"]),
-            (["help", "re"], ["record", "retry"]), (["re"], ["record", "retry"]),
+            (["help", "re"], ["record", "resume", "retry"]),
+            (["re"], ["record", "resume", "retry"]),
             // The options of a command are its own.
             (["list", "--j"], ["--json"]), (["list", "--fo"], []),
         ] as [([String], [String])])

@@ -8,8 +8,9 @@ extension TakeOutcome {
     var story: TakeStory {
         // A take without a text has a sound all the same.
         let transcript = try? result.get()
-        let words = transcript?.words.filter { $0.start != nil } ?? []
-        let timed = words.isEmpty ? transcript?.segments ?? [] : words
+        let words = transcript?.words ?? []
+        let areTimed = words.allSatisfy { $0.start != nil }
+        let timed = words.isEmpty || !areTimed ? transcript?.segments ?? [] : words
         return TakeStory(
             pieces: timed.map { TakeStory.Piece($0.text, from: $0.start, to: $0.end) },
             partials: partials,

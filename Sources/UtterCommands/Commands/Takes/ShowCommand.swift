@@ -95,9 +95,11 @@ extension ShowCommand {
             let waveform = try? Waveform(spool.samples(of: take), frames: frames, parts: columns)
         else { return [] }
         var (words, width) = ("", 0)
-        for piece in manifest.story?.pieces ?? [] {
-            let text = TerminalText.singleLine(TerminalText.sanitized(piece.text))
-            let place = Int((piece.start ?? 0) / waveform.length * Double(columns))
+        let timed = TimedText(manifest.transcript ?? "", manifest.story?.pieces ?? [])
+        for part in timed.parts {
+            guard let start = part.start else { continue }
+            let text = TerminalText.singleLine(TerminalText.sanitized(part.text))
+            let place = Int(start / waveform.length * Double(columns))
             guard place >= width, place + TextWidth.columns(of: text) <= columns else { continue }
             words += String(repeating: " ", count: place - width) + text
             width = place + TextWidth.columns(of: text) + 1

@@ -35,6 +35,12 @@ function follow() {
   }
 }
 
+function choose(index) {
+  if (index < 0) return;
+  go(from[index]);
+  show(index);
+}
+
 function go(time) { sound.currentTime = Math.max(0, time); follow(); }
 
 if (sound) {
@@ -45,11 +51,12 @@ if (sound) {
   });
   text.addEventListener("click", (event) => {
     const index = words.indexOf(event.target);
-    if (index >= 0) { go(from[index]); sound.play(); }
+    if (index >= 0) { choose(index); sound.play(); }
   });
   text.addEventListener("keydown", (event) => {
     const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-    if (step) go(from[Math.min(Math.max(at(sound.currentTime) + step, 0), from.length - 1)] ?? 0);
+    const index = shown ? words.indexOf(shown) : at(sound.currentTime);
+    if (step) choose(Math.min(Math.max(index + step, 0), words.length - 1));
     else if (event.key === " ") { if (sound.paused) sound.play(); else sound.pause(); }
     else return;
     event.preventDefault();
