@@ -42,6 +42,8 @@ enum Desktop: String, CaseIterable, ExpressibleByArgument, Sendable {
         # Escape while F9 is held, or Shift+F9 after it, throws away what was said.
         bindsym F9+Escape exec \(utter) cancel
         bindsym Shift+F9 exec \(utter) cancel
+        # Ctrl+F9 closes the microphone for a while, and goes on with the same recording.
+        bindsym --no-repeat Ctrl+F9 exec \(utter) pause --toggle
         #
         # Another key while F9 is held, and Sway forgets the release: recording goes on until F9 is
         # pressed and let go once more. To the clipboard instead: stop --copy, by wl-clipboard.
@@ -59,6 +61,8 @@ enum Desktop: String, CaseIterable, ExpressibleByArgument, Sendable {
         bindr = , F9, exec, \(utter) stop --type
         # After that, what was said is thrown away as long as there is no text.
         bind  = SHIFT, F9, exec, \(utter) cancel
+        # The microphone is closed for a while, and the same recording goes on.
+        bind  = CTRL, F9, exec, \(utter) pause --toggle
         #
         # Use one key without modifiers: Hyprland loses the release when a modifier goes up first.
         # Use bind, not binde, which repeats. After a release that was lost, recording goes on until
@@ -74,6 +78,8 @@ enum Desktop: String, CaseIterable, ExpressibleByArgument, Sendable {
         # Debian package.
         bindsym F9 exec --no-startup-id \(utter) toggle --type
         bindsym Shift+F9 exec --no-startup-id \(utter) cancel
+        # Ctrl+F9 closes the microphone for a while, and goes on with the same recording.
+        bindsym Ctrl+F9 exec --no-startup-id \(utter) pause --toggle
         #
         # Why not hold: X11 repeats a key that is held as presses and releases, so that each repeat
         # would end the recording. '\(utter) keys --evdev' holds without that, and takes the right to
@@ -118,6 +124,8 @@ enum Desktop: String, CaseIterable, ExpressibleByArgument, Sendable {
         \(utter) toggle --copy
         # and with Shift+F9, to throw away what was said:
         \(utter) cancel
+        # and with Ctrl+F9, to close the microphone for a while:
+        \(utter) pause --toggle
         #
         # The text goes to the clipboard, by wl-clipboard or xclip: wtype does not work in Plasma,
         # ydotool (--type) does.

@@ -26,7 +26,7 @@ import Testing
         #expect(!all.isEmpty)
         for command in all {
             let words = command.words
-            #expect(["start", "stop", "toggle", "cancel"].contains(words[0]))
+            #expect(["start", "stop", "toggle", "cancel", "pause"].contains(words[0]))
             let ends = ["stop", "toggle"].contains(words[0])
             #expect(ends == ["--type", "--copy"].contains(words.last), "\(command)")
         }

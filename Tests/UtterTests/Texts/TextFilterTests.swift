@@ -121,6 +121,7 @@ struct TextFilterTests {
             command, "we beleive that you go to the market and buy ten apples\nfor (teh) boy."
         ) {
             $0.environment = { _ in ["PATH=\(folder.path):/usr/bin:/bin"] }
+            $0.time = .patience
         }
         #expect(
             text
@@ -140,7 +141,9 @@ struct TextFilterTests {
     ) throws {
         let server = try RecordingServer(otherwise: .answer(status: status, text: answer))
         let model = SourceTree.path("samples/filters/model")
-        let result = try filter("\(model) small http://127.0.0.1:\(server.port)")
+        let result = try filter("\(model) small http://127.0.0.1:\(server.port)") {
+            $0.time = .patience
+        }
         if isTaken {
             #expect(result == .text("We go to the market and buy ten apples for you."))
         } else {
