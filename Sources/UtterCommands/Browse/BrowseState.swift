@@ -146,7 +146,7 @@ struct BrowseState {
         let head =
             isSearching || !query.isEmpty
             ? "/\(query)\(isSearching ? "▏" : "")  \(found.count) of \(rows.count)"
-            : "\(rows.count) recordings"
+            : rows.count == 1 ? "1 recording" : "\(rows.count) recordings"
         let height = max(1, count - 3)
         let first = max(0, min(selection - height / 2, found.count - height))
         let list = found[min(first, found.count)...].prefix(height).enumerated().map { index, row in
@@ -155,10 +155,20 @@ struct BrowseState {
             return (text: Self.cut(line, to: columns), isSelected: isSelected)
         }
         let blank = Array(repeating: (text: "", isSelected: false), count: height - list.count)
-        let keys = Act.allCases.map { "\($0.key) \($0.rawValue)" } + ["/ search", "q quit"]
-        let foot = message.isEmpty ? keys.joined(separator: "  ") : message
+        let foot = message.isEmpty ? Self.keys(columns: columns) : message
         return [(Self.cut(head, to: columns), false)] + list + blank
             + [("", false), (Self.cut(foot, to: columns), false)]
+    }
+
+    /// The keys, with their names where there is room for all.
+    private static func keys(columns: Int) -> String {
+        let long = Act.allCases.map { "\($0.key) \($0.rawValue)" } + ["/ search", "q quit"]
+        let short = Act.allCases.map { String($0.key) } + ["/", "q"]
+        let lines = [
+            long.joined(separator: "  "), long.joined(separator: " "),
+            "keys: " + short.joined(separator: " "),
+        ]
+        return lines.first { TextWidth.columns(of: $0) <= columns } ?? ""
     }
 
     /// The beginning of a line that has no control characters.

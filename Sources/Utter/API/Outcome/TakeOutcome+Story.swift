@@ -20,7 +20,9 @@ extension TakeOutcome {
                     to: Double(gap.start + gap.frames) / 16_000)
             },
             faults: capture.faults.map(capture.text),
-            waited: answerDelay.map { ($0 / .milliseconds(1)).rounded() / 1_000 })
+            // The person has not waited for what is sent again.
+            waited: attempts.first?.number != 1
+                ? nil : answerDelay.map { ($0 / .milliseconds(1)).rounded() / 1_000 })
     }
 }
 

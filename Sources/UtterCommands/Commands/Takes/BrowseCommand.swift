@@ -46,8 +46,13 @@ struct BrowseCommand: SettinglessCommand {
             case .act(let act, let id):
                 screen.end()
                 keys.leave()
-                state.message = try carryOut(act, id)
+                let (message, isToBeRead) = try carryOut(act, id)
+                state.message = message
+                if isToBeRead, !plain {
+                    StandardError.line("\(message); a key goes back to the list")
+                }
                 keys.take()
+                if isToBeRead, !plain { _ = keys.next(within: .seconds(3_600)) }
                 // A take that was removed meanwhile is not there any more.
                 state.take(try rows())
             }
@@ -75,11 +80,13 @@ struct BrowseCommand: SettinglessCommand {
 
     /// Does what a key asks for by the command of that name, which has the terminal meanwhile.
     ///
-    /// - Returns: what came of it, in a sentence.
-    private func carryOut(_ act: BrowseState.Act, _ id: String) throws -> String {
+    /// - Returns: what came of it, in a sentence, and whether the command has said more.
+    private func carryOut(
+        _ act: BrowseState.Act, _ id: String
+    ) throws -> (message: String, isToBeRead: Bool) {
         let words: [String]
         switch act {
-        case .copy: return try copy(id)
+        case .copy: return (try copy(id), false)
         case .remove: words = ["rm", id] + keyWords
         case .undo: words = ["rm", "--undo"] + keyWords
         case .play, .retry, .edit, .show: words = [act.rawValue, id] + keyWords
@@ -94,7 +101,8 @@ struct BrowseCommand: SettinglessCommand {
             return try process.status(by: .now + .seconds(7 * 86_400)) ?? 0
         }
         let name = "utter \(words.joined(separator: " "))"
-        return status == 0 ? "\(name): done" : "\(name): it \(ChildProcess.end(by: status))"
+        let end = status == 0 ? "done" : "it \(ChildProcess.end(by: status))"
+        return ("\(name): \(end)", status != 0 || [.show, .retry].contains(act))
     }
 
     /// The key of encrypted takes, for another command.

@@ -86,6 +86,18 @@ import Testing
         #expect(state.selected == nil)
     }
 
+    /// Each key is named as long as all names have room.
+    @Test func theKeysFitTheirLine() {
+        let feet = [200, 80, 70, 40].map { state.lines(columns: $0, rows: 5).last?.text }
+        #expect(
+            feet == [
+                "p play  c copy  r retry  e edit  d remove  u undo  s show  / search  q quit",
+                "p play  c copy  r retry  e edit  d remove  u undo  s show  / search  q quit",
+                "p play c copy r retry e edit d remove u undo s show / search q quit",
+                "keys: p c r e d u s / q",
+            ])
+    }
+
     /// Nothing of a text reaches the terminal but its letters.
     @Test(arguments: [40, 41, 57, 80, 200]) func eachLineFits(_ columns: Int) {
         for rows in [4, 7, 24] {
