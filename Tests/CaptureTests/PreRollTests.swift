@@ -77,7 +77,7 @@ import Testing
         #expect(card.account.closes == 0)
     }
 
-    /// What is said in a pause is neither recorded nor remembered.
+    /// Nothing that is said in a pause is recorded or remembered.
     @Test func aPauseClosesTheDeviceAndTheNextTakeHasItOpen() async throws {
         let card = try VirtualMicrophone()
         let keeper = try PreRoll(Microphone(device: card.deviceName), length: .milliseconds(500))

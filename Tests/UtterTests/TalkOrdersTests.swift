@@ -138,7 +138,7 @@ struct TalkOrdersTests {
         _ world: World, depth: Int, path: [TalkMachine.Event], count: inout Int
     ) -> String? {
         guard depth > 0 else { return nil }
-        // One of them does what the other two do.
+        // `pauseOrResume` does the work of both.
         let inputs = Dictation.Input.allCases.filter { $0 != .pause && $0 != .resume }
         for (pause, event) in world.possible(inputs) {
             var next = world

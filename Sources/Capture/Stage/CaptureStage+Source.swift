@@ -21,10 +21,10 @@ struct CapturePauses {
     }
 }
 
-// A live source is closed for as long as its take pauses, so that nothing can be heard of it. What was
-// heard stays in the encoder, and what follows is the same recording.
+// While a take pauses, its live source is closed, so that nothing can be heard. The encoder keeps the
+// sound before the pause, and the sound behind it belongs to the same recording.
 extension CaptureStage {
-    /// A request ends the pause, and not the clock.
+    /// A request ends the pause; the clock does not.
     static var pauseWait: StageWait { .source(.until(.now + .seconds(3_600))) }
 
     /// The source has given its last frame before the pause.

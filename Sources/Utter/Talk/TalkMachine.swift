@@ -64,7 +64,7 @@ struct TalkMachine: Sendable {
         var start: ContinuousClock.Instant
         var grip: Grip
         var isHeard = false
-        /// Since then nothing is recorded, as long as nothing resumes it.
+        /// When the recording paused; nil while it goes on.
         var pausedAt: ContinuousClock.Instant?
         /// The recording was resumed, perhaps too late.
         var isResuming = false

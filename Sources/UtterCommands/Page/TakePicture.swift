@@ -105,7 +105,7 @@ struct TakePicture {
             }.joined()
     }
 
-    /// A bar for each request, as long as it took.
+    /// A bar for each request, whose length is the time that the request took.
     private var requests: String {
         (manifest.history ?? []).map { transfer in
             let start = Self.seconds(transfer.begun, manifest)

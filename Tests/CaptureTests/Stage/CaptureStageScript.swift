@@ -31,7 +31,7 @@ final class CaptureStageScript: CaptureSource {
     let isLive: Bool
     let isStored: Bool
     var warning: String?
-    /// What it plays once it was closed for a pause.
+    /// The steps that it plays once a pause is over.
     var afterPause: [Step] = []
     private(set) var pauses = 0
     var openError: CaptureError?

@@ -55,7 +55,7 @@ extension StretchExchange {
     /// In frames: the bytes of a coded form run ahead of the frames that are counted.
     private var slack: Int { format.isRaw ? 0 : 16_000 }
 
-    /// The place of a stretch up to which it is sent as long as its end is not known.
+    /// How far a stretch is sent while its end is unknown.
     private func hold(of stretch: Stretch) -> RecordingPlace {
         (lane(of: stretch)?.limit ?? limit).hold(from: stretch.start, in: format)
     }
