@@ -174,14 +174,6 @@ struct BrowseState {
     /// The beginning of a line that has no control characters.
     private static func cut(_ text: String, to columns: Int) -> String {
         let line = TerminalText.singleLine(TerminalText.sanitized(text))
-        guard TextWidth.columns(of: line) > columns else { return line }
-        var (result, width) = ("", 0)
-        for character in line {
-            let next = width + TextWidth.columns(of: String(character))
-            guard next < columns else { break }
-            result.append(character)
-            width = next
-        }
-        return result + "…"
+        return TextWidth.prefix(of: line, columns: columns)
     }
 }

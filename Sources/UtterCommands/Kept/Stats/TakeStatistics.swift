@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import TextRules
 internal import Utter
 internal import UtterTerminal
 
@@ -71,12 +72,8 @@ struct TakeStatistics {
     /// The words of a text; of one without spaces, as in Chinese, its characters.
     static func words(in text: String) -> Int {
         text.split(whereSeparator: \.isWhitespace).reduce(0) { count, word in
-            count + max(1, word.count { $0.unicodeScalars.first.map { isIdeograph($0) } ?? false })
+            count + max(1, word.count { $0.unicodeScalars.first?.isIdeographic == true })
         }
-    }
-
-    private static func isIdeograph(_ scalar: Unicode.Scalar) -> Bool {
-        (0x3040...0x30FF).contains(scalar.value) || (0x3400...0x9FFF).contains(scalar.value)
     }
 
     // MARK: - For a person
