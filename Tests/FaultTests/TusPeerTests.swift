@@ -18,14 +18,16 @@ struct TusPeerTests {
             let cut = LinkPlan(LinkFault(.reset, .toService, at: offset))
             try await peer.upload(through: [cut])
             try await peer.upload(through: [LinkPlan(), cut])
-            #expect(try peer.count("POST") == 1, "cut at \(offset)")
+            let log = try peer.log
+            #expect(try peer.count("POST") == 1, "cut at \(offset): \(log)")
         }
         // An answer is lost, or cut.
         for offset in [0, 20, 100, 300] {
             let cut = LinkPlan(LinkFault(.reset, .toClient, at: offset))
             try await peer.upload(through: [cut])
             try await peer.upload(through: [LinkPlan(), cut])
-            #expect(try peer.count("POST") == 1, "the upload was complete, cut at \(offset)")
+            let log = try peer.log
+            #expect(try peer.count("POST") == 1, "complete, cut at \(offset): \(log)")
         }
     }
 
