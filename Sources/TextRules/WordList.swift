@@ -46,12 +46,33 @@ public struct WordList: Sendable, Hashable {
     /// Whether the list has no word.
     public var isEmpty: Bool { entries.isEmpty }
 
-    /// The words that are meant, each once: what a service may be told to expect.
-    package func vocabulary(in language: String?) -> [String] {
-        let tag = LanguageTable.tag(of: language)
+    /// The words that are meant, each once: those for all languages, and for some of which commas separate
+    /// the names. They are what a service may be told to expect.
+    package func vocabulary(in languages: String?) -> [String] {
+        let tags = languages?.split(separator: ",").map { LanguageTable.tag(of: String($0)) } ?? []
         var known: Set<String> = [""]
-        return entries.filter { $0.language == nil || $0.language == tag }.map(\.written)
+        return entries.filter { $0.language == nil || tags.contains($0.language) }.map(\.written)
             .filter { known.insert($0).inserted }
+    }
+
+    /// Puts those words first that texts use most; those that they use alike stay in their order.
+    package static func mostUsedFirst(_ words: [String], in texts: [String]) -> [String] {
+        var counts: [String: Int] = [:]
+        let phrases = Phrases(words.map { ($0, $0) })
+        let joined = words.filter { $0.unicodeScalars.contains(where: \.needsNoSpace) }
+        for text in texts {
+            for word in joined { counts[word, default: 0] += text.ranges(of: word).count }
+            var rest = RuledText(text).words[...]
+            while !rest.isEmpty {
+                let found = phrases.first(of: rest)
+                if let found { counts[found.value, default: 0] += 1 }
+                rest = rest.dropFirst(found?.words.count ?? 1)
+            }
+        }
+        return words.enumerated().sorted { one, other in
+            let (first, second) = (counts[one.element] ?? 0, counts[other.element] ?? 0)
+            return first == second ? one.offset < other.offset : first > second
+        }.map(\.element)
     }
 
     /// Reads a file: names are what is said, texts what is written, tables are of languages.

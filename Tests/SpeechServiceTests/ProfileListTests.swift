@@ -9,10 +9,16 @@ import Testing
     @Test(arguments: [
         (
             "de, en-GB,fr", "queue, cube control", "k=queue&k=cube%20control", "de,en",
-            #"{"locales":["de","en"],"list":[{"content":"queue"},{"content":"cube control"}]}"#
+            #"{"locales":["de","en"],"list":[{"content":"queue"},{"content":"cube control"}],"of":[{"all":["queue","cube control"]}]}"#
         ),
-        ("de", "queue", "k=queue", "de", #"{"locales":["de"],"list":[{"content":"queue"}]}"#),
-        ("de", "a,b,c", "k=a&k=b", "de", #""list":[{"content":"a"},{"content":"b"}]}"#),
+        (
+            "de", "queue", "k=queue", "de",
+            #"{"locales":["de"],"list":[{"content":"queue"}],"of":[{"all":["queue"]}]}"#
+        ),
+        (
+            "de", "a,b,c", "k=a&k=b", "de",
+            #""list":[{"content":"a"},{"content":"b"}],"of":[{"all":["a","b"]}]}"#
+        ),
         (nil, nil, "", "", ""),
     ])
     func eachValueOfAListIsSent(
@@ -27,7 +33,7 @@ import Testing
             words.vocabulary = { list = 2 }
             [body]
             kind = "form"
-            fields.d.json = '{"locales":["{language}"],"list":[{"content":"{vocabulary}"}]}'
+            fields.d.json = '{"locales":["{language}"],"list":[{"content":"{vocabulary}"}],"of":[{"all":["{vocabulary}"]}]}'
             fields.v = "{vocabulary}"
             """)
         let said = ["language": language, "vocabulary": vocabulary].compactMapValues(\.self)

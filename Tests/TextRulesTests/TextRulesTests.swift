@@ -172,6 +172,20 @@ struct WordListTests {
                 "kubectl", "Kube", "Kubernetes", "京都", "みやこ", "都", "O’Brien",
             ])
         #expect(list.vocabulary(in: "de").last == "Würfel")
+        #expect(list.vocabulary(in: "fr,de").last == "Würfel")
+    }
+
+    /// A service that takes few words is told those that a person says.
+    @Test func theWordsThatAreUsedMostComeFirst() {
+        let words = ["cube", "Kube Control", "京都", "queue", "Rust"]
+        let texts = [
+            "Kube control, kube control.", "a queue and 京都に行く", "Queue! Rusty, cube, kube.",
+        ]
+        #expect(
+            WordList.mostUsedFirst(words, in: texts) == [
+                "Kube Control", "queue", "cube", "京都", "Rust",
+            ])
+        #expect(WordList.mostUsedFirst(words, in: []) == words)
     }
 
     @Test(arguments: [

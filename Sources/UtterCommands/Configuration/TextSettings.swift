@@ -51,20 +51,35 @@ enum TextSettings {
     }
 
     /// The words of the list that a service may expect, in so many characters; nil: none.
+    ///
+    /// Of a longer list those count that the last texts use most.
     static func vocabulary(in language: String?, limit: Int) -> String? {
         // A flaw of the list is told where its rules are read.
-        let list = try? words()
-        let languages = language?.split(separator: ",").map(String.init) ?? []
-        var (all, length): ([String], Int) = ([], 0)
-        for language in languages.isEmpty ? [nil] : languages.map(Optional.some) {
-            for word in list?.vocabulary(in: language) ?? [] where !word.contains(",") {
-                guard length + word.count + 2 <= limit else { continue }
-                if languages.count > 1, all.contains(word) { continue }
-                all.append(word)
-                length += word.count + 2
-            }
+        let all =
+            (try? words())?.vocabulary(in: language)
+            .filter { !$0.contains(",") && $0.count <= 100 } ?? []
+        var chosen = prefix(of: all, limit)
+        if chosen.count < all.count {
+            chosen = prefix(of: WordList.mostUsedFirst(all, in: lastTexts), limit)
         }
-        return all.isEmpty ? nil : all.joined(separator: ", ")
+        return chosen.isEmpty ? nil : chosen.joined(separator: ", ")
+    }
+
+    private static func prefix(of words: [String], _ limit: Int) -> [String] {
+        var length = 0
+        return words.filter { word in
+            guard length + word.count + 2 <= limit else { return false }
+            length += word.count + 2
+            return true
+        }
+    }
+
+    /// The beginnings of the last texts, but for those of encrypted takes.
+    private static var lastTexts: [String] {
+        let spool = Spool(at: Environment.stateFolder)
+        // A folder that cannot be read is told when a take is kept there.
+        let takes = try? spool.newest(200, mayBe: { _ in false }) { $0.known?.transcript != nil }
+        return takes?.compactMap { ($0.known?.transcript?.prefix(4_000)).map(String.init) } ?? []
     }
 
     /// The command that reads each text; nil: none.

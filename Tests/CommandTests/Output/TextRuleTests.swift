@@ -29,6 +29,29 @@ struct TextRuleTests {
         }
     }
 
+    /// Of a list that is too long for a prompt, a service hears the words that the last texts have.
+    @Test func theWordsOfALongListThatAreUsedReachTheService() async throws {
+        let bench = try Bench(server: .hearing(#"{"text": "word-78, word-79"}"#))
+        bench.makeConfigurationFolder()
+        let lines = (10..<80).map { "\"word \($0)\" = \"word-\($0)\"\n" }.joined()
+        try bench.folder.write(Array(lines.utf8), to: ".config/utter/words.toml")
+        let url = try #require(bench.environment["UTTER_URL"])
+        for _ in 0..<2 {
+            let sent = try await bench.start(
+                [
+                    "send", "--service", "whisper-cpp", "--to", url, try bench.fresh(.goForward),
+                ]
+            ).result()
+            #expect(sent.status == .exited(0), "\(sent.errorText)")
+        }
+        let bodies = (bench.server?.requests ?? []).map(\.body)
+        for (body, first) in zip(bodies, ["word-10, word-11, ", "word-78, word-79, word-10, "]) {
+            let field = "name=\"prompt\"\r\n\r\n\(first)"
+            #expect(!body.ranges(of: Array(field.utf8)).isEmpty, "\(first)")
+        }
+        #expect(bodies.count == 2)
+    }
+
     /// A filter has no secret, and its text goes wherever one goes.
     @Test func aFilterHasNoSecretAndItsTextGoesEverywhere() async throws {
         let server = try RecordingServer.hearing(#"{"text": "teh text"}"#)

@@ -86,6 +86,15 @@ extension JSONValue {
         }
     }
 
+    /// But for those of lists inside, which have their own elements.
+    fileprivate var ownStrings: [String] {
+        switch self {
+        case .string(let text): [text]
+        case .object(let members): members.flatMap(\.value.ownStrings)
+        case .array, .null, .bool, .number: []
+        }
+    }
+
     fileprivate var secretName: String? {
         members.first { member in
             SecretName.isSecret(member.name) && member.value.string?.isEmpty == false
@@ -141,7 +150,7 @@ enum WordJSON {
 
     /// An element of a list, once for each value of a word that is one.
     private static func all(_ element: JSONValue, by words: [String: String]) -> [JSONValue] {
-        let names = element.strings.flatMap { WordTemplate($0).words }
+        let names = element.ownStrings.flatMap { WordTemplate($0).words }
         return WordTemplate.each(of: names, in: words).compactMap { filled(element, by: $0) }
     }
 
