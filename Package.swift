@@ -210,7 +210,8 @@ let package = Package(
                     name: "HummingbirdCore", package: "hummingbird", condition: ofPrograms),
                 .product(name: "NIOWebSocket", package: "swift-nio", condition: ofPrograms),
             ],
-            path: "Sources/Companions/RecognitionEndpoint", swiftSettings: shipped),
+            path: "Sources/Companions/RecognitionEndpoint",
+            resources: [.embedInCode("Page/Resources")], swiftSettings: shipped),
         .target(
             name: "UtterCommands",
             dependencies: [

@@ -66,7 +66,8 @@ groff-base                   judges our manual
 librsvg2-bin                 judges our pictures"
 
 peers_packages="$test_packages
-python3-swift                OpenStack Swift, a store"
+python3-swift                OpenStack Swift, a store
+[chromium]                   opens the page of the endpoint"
 
 system_packages='
 debootstrap                  makes the root of another system'

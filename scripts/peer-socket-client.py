@@ -64,7 +64,9 @@ async def send(socket):
 
 
 async def converse(url, fields):
-    options = {"max_size": None, "extra_headers": dict(field.split(": ", 1) for field in fields)}
+    fields = dict(field.split(": ", 1) for field in fields)
+    offered = fields.pop("Sec-WebSocket-Protocol", None)
+    options = {"max_size": None, "extra_headers": fields, "subprotocols": offered and offered.split(", ")}
     if url.startswith("unix:"):
         session = websockets.unix_connect(url[5:], uri="ws://localhost/v1/realtime", **options)
     else:

@@ -46,8 +46,9 @@ public struct WordList: Sendable, Hashable {
     /// Whether the list has no word.
     public var isEmpty: Bool { entries.isEmpty }
 
-    /// The words that are meant, each once: those for all languages, and for some of which commas separate
-    /// the names. They are what a service may be told to expect.
+    /// The words that are meant, each once, which a service may be told to expect.
+    ///
+    /// Commas separate the languages; words for all languages count, too.
     package func vocabulary(in languages: String?) -> [String] {
         let tags = languages?.split(separator: ",").map { LanguageTable.tag(of: String($0)) } ?? []
         var known: Set<String> = [""]

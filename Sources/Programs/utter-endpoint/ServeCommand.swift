@@ -82,6 +82,9 @@ struct ServeCommand: AsyncParsableCommand {
             valueName: "command"))
     var checkRecogniser: String?
 
+    @Flag(help: "Serve a page for browsers, too, and print its address.")
+    var page = false
+
     @Option(help: ArgumentHelp("A file with the token that clients must show.", valueName: "file"))
     var tokenFile: String?
 
@@ -151,11 +154,18 @@ struct ServeCommand: AsyncParsableCommand {
         let isPlain =
             listen == nil && grammar == nil && recogniser == nil && checkRecogniser == nil
             && tokenFile == nil
-            && key == nil && !allowFaults
+            && key == nil && !allowFaults && !page
         guard cassette.isEmpty || isPlain else {
             throw ValidationError(
-                "--cassette excludes --listen, --grammar, --recogniser, --token-file, --key and --allow-faults."
+                "--cassette excludes --listen, --grammar, --recogniser, --token-file, --key, --page and --allow-faults."
             )
+        }
+        guard !page || !quiet else {
+            throw ValidationError("--quiet would keep the address of --page from you.")
+        }
+        guard !page || key == nil || allowPlain else {
+            throw ValidationError(
+                "A browser sends no encrypted bodies: --page wants --allow-plain.")
         }
     }
 
@@ -177,6 +187,8 @@ struct ServeCommand: AsyncParsableCommand {
         configuration.maximumConcurrentRecognitions = maxRecognitions
         configuration.maximumBodyByteCount = maxBody
         configuration.allowsFaults = allowFaults
+        let endpointPage = page ? EndpointPage() : nil
+        if let endpointPage { configuration.serve(endpointPage) }
         // A thread of their own for all exchanges, which do little between two waits.
         let executor = try ThreadExecutor()
         _ = try NamedThread(name: "exchange") { executor.run() }
@@ -215,6 +227,12 @@ struct ServeCommand: AsyncParsableCommand {
             let key = tokenFile.map { " --token-file \(ShellWord.quoted($0))" } ?? ""
             StandardError.line("listening on \(url)")
             if let socket { StandardError.line("listening on \(socket.address)") }
+            if let endpointPage {
+                // A name that leads to this machine from any other is not known.
+                let isAll = ["0.0.0.0", "::"].contains(host)
+                let address = Self.url(isAll ? "localhost" : host, port)
+                StandardError.line("page for browsers: \(address)/#\(endpointPage.secret)")
+            }
             StandardError.line("try it with: utter send --to \(url)\(key) FILE.wav")
         }
     }

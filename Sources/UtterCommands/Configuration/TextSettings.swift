@@ -55,9 +55,9 @@ enum TextSettings {
     /// Of a longer list those count that the last texts use most.
     static func vocabulary(in language: String?, limit: Int) -> String? {
         // A flaw of the list is told where its rules are read.
-        let all =
-            (try? words())?.vocabulary(in: language)
-            .filter { !$0.contains(",") && $0.count <= 100 } ?? []
+        let list = try? words()
+        let all = (list?.vocabulary(in: language) ?? [])
+            .filter { !$0.contains(",") && $0.count <= 100 }
         var chosen = prefix(of: all, limit)
         if chosen.count < all.count {
             chosen = prefix(of: WordList.mostUsedFirst(all, in: lastTexts), limit)

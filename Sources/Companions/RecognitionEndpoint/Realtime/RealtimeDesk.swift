@@ -20,7 +20,8 @@ final class RealtimeDesk: Sendable {
     func responder(to head: HTTPRequest, over connection: Connection) -> SocketResponder? {
         // The handlers of HTTP answer a request that is not let in.
         let demand = try? Demand(head, configuration: configuration, isLocal: connection.isLocal)
-        guard !isFull, case .realtime? = demand else { return nil }
+        guard !isFull, case .realtime(let ticket)? = demand else { return nil }
+        if let ticket, configuration.page?.redeem(ticket) != true { return nil }
         // Once the connection has ended, it has no address.
         let peer = RequestRecorder.name(of: connection.channel.remoteAddress)
         return { [self] messages, writer in
@@ -56,9 +57,10 @@ final class RealtimeDesk: Sendable {
     private static let fullness = "as many sessions run as this endpoint is allowed"
 
     /// Why a request for a session is answered by HTTP.
-    var refusal: Refusal {
-        isFull
-            ? Refusal(503, Self.fullness, fields: [.retryAfter: "1"])
+    func refusal(of ticket: String?) -> Refusal {
+        if isFull { return Refusal(503, Self.fullness, fields: [.retryAfter: "1"]) }
+        return ticket != nil
+            ? Refusal(401, "the ticket was used before, or is too old")
             : Refusal(
                 426, "a session needs a WebSocket (RFC 6455), version 13",
                 fields: [.upgrade: "websocket", .secWebSocketVersion: "13"])

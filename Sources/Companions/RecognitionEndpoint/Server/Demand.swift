@@ -16,7 +16,13 @@ enum Demand: Sendable {
     /// All that there are, or the one with this name.
     case models(String?)
     case recognition(Asked)
-    case realtime
+    /// With the ticket that a page shows.
+    case realtime(ticket: String?)
+    case page(PageFile)
+    /// A page wants to open a session.
+    case ticket
+    /// The operator wants to see the last requests of all clients.
+    case served
     case options
     case newUpload(UploadHead, UploadManifest, FaultPlan)
     case upload(name: String, UploadHead, FaultPlan)
@@ -27,9 +33,10 @@ enum Demand: Sendable {
     ) throws(Refusal) {
         let path = (head.path ?? "").prefix { $0 != "?" }
         try Self.checkFraming(head)
-        // Browsers send this; a page that a person happens to visit may not use the endpoint.
-        guard head.headerFields[.origin] == nil else {
-            throw Refusal(403, "requests of web pages are not served")
+        if let origin = head.headerFields[.origin] {
+            guard !isLocal, Self.isOwn(origin, head, configuration) else {
+                throw Refusal(403, "requests of web pages are not served")
+            }
         }
         try Self.checkHost(head.authority ?? "", configuration)
         if configuration.uploadFolder != nil {
@@ -46,12 +53,28 @@ enum Demand: Sendable {
                 return
             }
         }
+        if configuration.page != nil, let file = PageFile(rawValue: String(path)) {
+            try Self.checkIsRead(head)
+            self = .page(file)
+            return
+        }
         switch path {
         case "/healthz":
-            guard head.method == .get || head.method == .head else {
-                throw Refusal(405, "use GET", fields: [.allow: "GET, HEAD"])
-            }
+            try Self.checkIsRead(head)
             self = .health
+        case "/page/ticket" where configuration.page != nil:
+            guard head.method == .post else {
+                throw Refusal(405, "use POST", fields: [.allow: "POST"])
+            }
+            try Self.checkToken(head.headerFields, configuration)
+            self = .ticket
+        case "/page/requests" where configuration.page != nil:
+            try Self.checkIsRead(head)
+            guard configuration.isOperator(head.headerFields) else {
+                throw Refusal(
+                    403, "the requests of others are for the operator, who has another token")
+            }
+            self = .served
         case "/v1/models",
             _ where path.hasPrefix(Self.modelRoot):
             guard head.method == .get else {
@@ -77,20 +100,48 @@ enum Demand: Sendable {
             guard head.method == .get else {
                 throw Refusal(405, "use GET", fields: [.allow: "GET"])
             }
-            if !isLocal { try Self.checkToken(head.headerFields, configuration) }
+            let ticket = Self.ticket(head.headerFields)
+            if head.headerFields[.origin] != nil, ticket == nil {
+                throw Refusal(401, "a page opens a session with a ticket")
+            }
+            if !isLocal, ticket == nil {
+                try Self.checkToken(head.headerFields, configuration)
+            }
             guard configuration.bodyKey == nil || configuration.takesPlainBodies else {
                 throw Refusal(
                     415,
                     "a session's audio is not encrypted, and this endpoint takes encrypted audio alone"
                 )
             }
-            self = .realtime
+            self = .realtime(ticket: ticket)
         default:
             throw Refusal(404, "there is nothing here; audio goes to /recognize")
         }
     }
 
     private static let modelRoot = "/v1/models/"
+
+    /// Whether a page is the endpoint's own; a person may happen to visit any other one.
+    private static func isOwn(
+        _ origin: String, _ head: HTTPRequest, _ configuration: RecognitionEndpointConfiguration
+    ) -> Bool {
+        // A proxy may speak TLS in front of the endpoint.
+        let own = ["http", "https"].map { "\($0)://\(head.authority ?? "")".lowercased() }
+        return configuration.page != nil && own.contains(origin.lowercased())
+    }
+
+    /// The ticket among the subprotocols that a client offers.
+    private static func ticket(_ fields: HTTPFields) -> String? {
+        fields[.secWebSocketProtocol]?.split(whereSeparator: { $0 == "," || $0.isWhitespace })
+            .first { $0.hasPrefix(EndpointPage.ticketName) }
+            .map { String($0.dropFirst(EndpointPage.ticketName.count)) }
+    }
+
+    private static func checkIsRead(_ head: HTTPRequest) throws(Refusal) {
+        guard head.method == .get || head.method == .head else {
+            throw Refusal(405, "use GET", fields: [.allow: "GET, HEAD"])
+        }
+    }
 
     /// Refuses a name of the internet, by which a page of another site may reach this machine: with
     /// a token there is no need to.
@@ -180,10 +231,12 @@ enum Demand: Sendable {
     private static func checkToken(
         _ fields: HTTPFields, _ configuration: RecognitionEndpointConfiguration
     ) throws(Refusal) {
-        if let token = configuration.bearerToken, !token.isShown(by: fields[.authorization]) {
-            throw Refusal(
-                401, "the bearer token is missing or wrong", fields: [.wwwAuthenticate: "Bearer"])
-        }
+        guard configuration.bearerToken != nil || fields[.origin] != nil,
+            !configuration.isOperator(fields),
+            configuration.page?.token?.isShown(by: fields[.authorization]) != true
+        else { return }
+        throw Refusal(
+            401, "the bearer token is missing or wrong", fields: [.wwwAuthenticate: "Bearer"])
     }
 
     private static func plan(
@@ -191,6 +244,11 @@ enum Demand: Sendable {
     ) throws(Refusal) -> FaultPlan {
         guard configuration.allowsFaults, let text = fields[named: "X-Misbehave"] else {
             return FaultPlan()
+        }
+        // The page's token is for people who want to speak.
+        let isGuest = configuration.bearerToken != nil || fields[.origin] != nil
+        guard !isGuest || configuration.isOperator(fields) else {
+            throw Refusal(403, "X-Misbehave is for the operator")
         }
         return try FaultPlan(parsing: text)
     }

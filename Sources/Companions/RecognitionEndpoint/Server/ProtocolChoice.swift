@@ -166,6 +166,12 @@ private enum SocketUpgrade {
         upgrader.buildUpgradeResponse(
             channel: channel, upgradeRequest: head, initialResponseHeaders: [:]
         ).assumeIsolated().whenSuccess { found = $0 }
+        // A browser wants one of the subprotocols that it has offered.
+        if head.headers[canonicalForm: "Sec-WebSocket-Protocol"]
+            .contains(where: { $0 == EndpointPage.sessionName })
+        {
+            found?.replaceOrAdd(name: "Sec-WebSocket-Protocol", value: EndpointPage.sessionName)
+        }
         return found
     }
 

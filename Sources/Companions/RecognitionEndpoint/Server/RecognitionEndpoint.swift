@@ -33,6 +33,8 @@ internal import LinuxPlatform
 /// `GET /v1/realtime` is a WebSocket of OpenAI's realtime transcription: PCM comes in messages, and each
 /// `input_audio_buffer.commit` gets the text of what came before it; `RealtimeSession` has the rest.
 ///
+/// With an `EndpointPage`, `GET /` is a page for browsers; requests of other pages are refused.
+///
 /// With a folder for uploads, an upload that breaks off can be resumed: by "Resumable Uploads for
 /// HTTP" of the IETF (`Upload-Draft-Interop-Version: 8`, `Upload-Complete`), or by tus 1.0. The text
 /// is then the answer of the request that completes the upload.
@@ -57,6 +59,12 @@ public final class RecognitionEndpoint: Sendable {
         let shelf = try Self.shelf(configuration, pool, ledger)
         var configuration = configuration
         if shelf == nil { configuration.uploadFolder = nil }
+        if let page = configuration.page {
+            configuration.onRequest = { [next = configuration.onRequest] request in
+                page.note(request)
+                next?(request)
+            }
+        }
         (self.pool, self.shelf) = (pool, shelf)
         let realtime = RealtimeDesk(pool, configuration)
         service = HTTPService(

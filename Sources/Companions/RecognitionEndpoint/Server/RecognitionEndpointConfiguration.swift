@@ -3,6 +3,7 @@
 package import Capture
 public import Cryptography
 internal import Glibc
+internal import HTTPTypes
 
 /// The address, the recogniser and the limits of a recognition endpoint.
 public struct RecognitionEndpointConfiguration: Sendable {
@@ -22,6 +23,9 @@ public struct RecognitionEndpointConfiguration: Sendable {
 
     /// The token that clients must show, or nil to let every client in.
     package var bearerToken: BearerToken?
+
+    /// The page for browsers; nil: there is none.
+    private(set) var page: EndpointPage?
 
     /// The key of encrypted bodies, or nil to refuse them; a random key.
     public var bodyKey: EncryptionKey?
@@ -104,6 +108,13 @@ public struct RecognitionEndpointConfiguration: Sendable {
 
     /// Has the endpoint serve the programs of one person at a Unix socket, too.
     package mutating func listen(at socket: Int32) { localSocket = socket }
+
+    /// Whether a request shows the operator's token.
+    func isOperator(_ fields: HTTPFields) -> Bool {
+        bearerToken?.isShown(by: fields[.authorization]) == true
+    }
+
+    package mutating func serve(_ page: EndpointPage) { self.page = page }
 
     /// Creates a configuration with the defaults above.
     public init(recogniser: Recogniser) {

@@ -30,8 +30,6 @@ struct RecognitionExchange: Sendable {
         }
         switch demand {
         case .health:
-            let load = AnswerLine.Load(
-                running: pool.busyCount, maximum: configuration.maximumConcurrentRecognitions)
             try await answer(AnswerLine(status: "ok", recognitions: load), writer)
         case .models(let name):
             let model = AnswerLine.Model(id: pool.name, created: pool.created)
@@ -41,8 +39,17 @@ struct RecognitionExchange: Sendable {
             try await name == nil
                 ? answer(AnswerLine(object: "list", data: [model]), writer) : answer(model, writer)
         // A client that opens a WebSocket has left HTTP.
-        case .realtime:
-            try await refuse(realtime.refusal, writer)
+        case .realtime(let ticket):
+            try await refuse(realtime.refusal(of: ticket), writer)
+        case .page(let file):
+            let bytes = request.method == .head ? [] : file.bytes
+            try await writer.write(
+                response: file.head, body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
+        case .ticket:
+            try await answer(PageAnswer(ticket: configuration.page?.makeTicket()), writer)
+        case .served:
+            let requests = configuration.page?.served.map(PageAnswer.Served.init)
+            try await answer(PageAnswer(requests: requests, load: load), writer)
         case .options:
             try await writer.writeResponse(UploadHead.options(configuration))
         case .newUpload(let head, let manifest, let plan):
@@ -70,6 +77,11 @@ struct RecognitionExchange: Sendable {
                 try await answerRecognition(job, asked, ticket, writer)
             }
         }
+    }
+
+    private var load: AnswerLine.Load {
+        AnswerLine.Load(
+            running: pool.busyCount, maximum: configuration.maximumConcurrentRecognitions)
     }
 
     @concurrent private func answer(

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import RecognitionEndpoint
+
+/// The endpoint's page for browsers; PagePeerTests has a browser.
+@Suite struct PageTests {
+    private static let own = "Origin: http://test"
+
+    @Test func itsFilesLoadNothingOfOthers() async throws {
+        for file in PageFile.allCases {
+            let (head, body) = try await TestEndpoint.serve {
+                $0.serve(EndpointPage())
+            } _: {
+                try $0.get(file.rawValue)
+            }
+            #expect(head.status == 200)
+            #expect(head.fields["content-security-policy"]?.hasPrefix("default-src 'none'") == true)
+            #expect(head.fields["x-content-type-options"] == "nosniff")
+            #expect(!body.contains("://"), "a link leads elsewhere")
+            // What is heard may be anything.
+            #expect(
+                ["innerHTML", "insertAdjacent", "document.write"].allSatisfy { !body.contains($0) })
+        }
+        let without = try await TestEndpoint.serve { try $0.get("/").head.status }
+        #expect(without == 404)
+    }
+
+    struct Visit: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        /// PAGE stands for the token of the page.
+        let fields: [String]
+        var hasOperator = false
+        let status: Int
+    }
+
+    @Test(arguments: [
+        Visit(
+            testDescription: "its own page", fields: [own, "Authorization: Bearer PAGE"],
+            status: 200),
+        Visit(
+            testDescription: "behind TLS",
+            fields: ["Origin: https://test", "Authorization: Bearer PAGE"], status: 200),
+        Visit(testDescription: "no token", fields: [own], status: 401),
+        Visit(
+            testDescription: "another token", fields: [own, "Authorization: Bearer PAGEX"],
+            status: 401),
+        Visit(
+            testDescription: "another site",
+            fields: ["Origin: http://evil.example", "Authorization: Bearer PAGE"], status: 403),
+        Visit(
+            testDescription: "another port",
+            fields: ["Origin: http://test:81", "Authorization: Bearer PAGE"], status: 403),
+        Visit(
+            testDescription: "a file", fields: ["Origin: null", "Authorization: Bearer PAGE"],
+            status: 403),
+        Visit(testDescription: "no page", fields: [], status: 200),
+        Visit(testDescription: "no page and no token", fields: [], hasOperator: true, status: 401),
+        Visit(
+            testDescription: "the page beside an operator",
+            fields: [own, "Authorization: Bearer PAGE"], hasOperator: true, status: 200),
+        Visit(
+            testDescription: "the operator in the page",
+            fields: [own, "Authorization: Bearer right"],
+            hasOperator: true, status: 200),
+        Visit(
+            testDescription: "a fault without an operator",
+            fields: [own, "Authorization: Bearer PAGE", "X-Misbehave: status=418"], status: 403),
+        Visit(
+            testDescription: "a fault for a page",
+            fields: ["Authorization: Bearer PAGE", "X-Misbehave: status=418"], hasOperator: true,
+            status: 403),
+        Visit(
+            testDescription: "a fault for the operator",
+            fields: [own, "Authorization: Bearer right", "X-Misbehave: status=418"],
+            hasOperator: true, status: 418),
+    ]) func aPageNeedsItsOwnOriginAndAToken(_ visit: Visit) async throws {
+        let page = EndpointPage()
+        let fields = visit.fields.map { $0.replacing("PAGE", with: page.secret) }
+        let answer = try await TestEndpoint.serve {
+            $0.serve(page)
+            $0.allowsFaults = true
+            $0.bearerToken = visit.hasOperator ? BearerToken("right") : nil
+        } _: {
+            try $0.post(
+                [UInt8](repeating: 0, count: 3_200), ["Content-Type: audio/l16;rate=16000"] + fields
+            )
+        }
+        #expect(answer.head.status == visit.status, "\(answer.body)")
+        #expect(!answer.body.contains(page.secret))
+    }
+
+    @Test func aTicketOpensOneSessionAndSoon() async throws {
+        let begin = ContinuousClock.now
+        let later = Mutex(Duration.zero)
+        let page = EndpointPage { begin + later.withLock { $0 } }
+        try await TestEndpoint.run {
+            $0.serve(page)
+        } _: { port, _ in
+            let authority = "127.0.0.1:\(port)"
+            func client(_ ticket: String) throws -> SocketClient {
+                try SocketClient(
+                    "ws://\(authority)/v1/realtime", "Origin: http://\(authority)",
+                    "Sec-WebSocket-Protocol: utter.page, utter.ticket.\(ticket)")
+            }
+            let body = try await onThread {
+                try RawClient(port: port).post(
+                    [], [Self.own, "Authorization: Bearer \(page.secret)"], to: "/page/ticket"
+                ).body
+            }
+            let ticket = try #require(body.firstMatch(of: /"ticket":"([0-9a-f]{32})"/)).1
+            let first = try client(String(ticket))
+            _ = try await first.messages(until: "created")
+            #expect(try await client(String(ticket)).end().refused == 401)
+            #expect(try await client("").end().refused == 401)
+            let old = page.makeTicket()
+            later.withLock { $0 = EndpointPage.ticketLifetime + .nanoseconds(1) }
+            #expect(try await client(old).end().refused == 401)
+            let stranger = try SocketClient(
+                "ws://\(authority)/v1/realtime", "Origin: http://\(authority)")
+            #expect(try await stranger.end().refused == 401)
+        }
+    }
+
+    @Test func ticketsThatAreNotUsedMakeRoom() {
+        let page = EndpointPage()
+        let tickets = (0...EndpointPage.ticketLimit).map { _ in page.makeTicket() }
+        #expect(!page.redeem(tickets[0]))
+        #expect(tickets.dropFirst().allSatisfy(page.redeem))
+    }
+
+    @Test func theRequestsOfAllAreForTheOperatorAlone() async throws {
+        let page = EndpointPage()
+        let answers = try await TestEndpoint.run {
+            $0.serve(page)
+            $0.bearerToken = BearerToken("right")
+        } _: { port, _ in
+            try await onThread {
+                try [page.secret, "right"].map { token in
+                    let client = try RawClient(port: port)
+                    _ = try client.post(
+                        [], ["Content-Type: text/html", "Authorization: Bearer \(token)"])
+                    let asks = try RawClient(port: port)
+                    try asks.sendHead(
+                        "/page/requests", ["Authorization: Bearer \(token)"], method: "GET",
+                        framing: "Content-Length: 0")
+                    return try asks.readAnswer()
+                }
+            }
+        }
+        #expect(answers.map(\.head.status) == [403, 200])
+        #expect(answers[1].body.contains(#""path":"/recognize","peer":"127.0.0.1:"#))
+        #expect(!answers[1].body.contains("/page/") && !answers[1].body.contains(page.secret))
+    }
+}
