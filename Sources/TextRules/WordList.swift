@@ -50,7 +50,9 @@ public struct WordList: Sendable, Hashable {
     ///
     /// Commas separate the languages; words for all languages count, too.
     package func vocabulary(in languages: String?) -> [String] {
-        let tags = languages?.split(separator: ",").map { LanguageTable.tag(of: String($0)) } ?? []
+        let tags =
+            languages?.split(whereSeparator: { $0 == "," || $0 == " " })
+            .map { LanguageTable.tag(of: String($0)) } ?? []
         var known: Set<String> = [""]
         return entries.filter { $0.language == nil || tags.contains($0.language) }.map(\.written)
             .filter { known.insert($0).inserted }
@@ -59,10 +61,17 @@ public struct WordList: Sendable, Hashable {
     /// Puts those words first that texts use most; those that they use alike stay in their order.
     package static func mostUsedFirst(_ words: [String], in texts: [String]) -> [String] {
         var counts: [String: Int] = [:]
-        let phrases = Phrases(words.map { ($0, $0) })
         let joined = words.filter { $0.unicodeScalars.contains(where: \.needsNoSpace) }
+        // The longest first.
+        let inner = Dictionary(grouping: joined.sorted { $0.count > $1.count }) { $0.first }
+        let phrases = Phrases(Set(words).subtracting(joined).map { ($0, $0) })
         for text in texts {
-            for word in joined { counts[word, default: 0] += text.ranges(of: word).count }
+            var signs = text[...]
+            while !inner.isEmpty, let sign = signs.first {
+                let found = inner[sign]?.first(where: signs.hasPrefix)
+                if let found { counts[found, default: 0] += 1 }
+                signs = signs.dropFirst(found?.count ?? 1)
+            }
             var rest = RuledText(text).words[...]
             while !rest.isEmpty {
                 let found = phrases.first(of: rest)

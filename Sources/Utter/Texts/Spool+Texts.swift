@@ -48,6 +48,17 @@ extension Spool {
         return (isDone, nil)
     }
 
+    /// The texts of the last takes, the newest first, without those of encrypted ones: it asks for no key,
+    /// looks at so many takes at most, and brings none to an end.
+    package func lastTexts(_ count: Int) throws(TakeStoreError) -> [String] {
+        guard try TakeStore.mayExist(in: folder) else { return [] }
+        let store = try store()
+        return try store.ids().suffix(count).reversed().compactMap { id in
+            // A take that cannot be read is told where it is listed.
+            try? store.take(id).manifest().transcript
+        }
+    }
+
     private func rewrite(
         _ take: KeptTake, _ body: (inout TakeManifest) -> Bool
     ) throws(TakeStoreError) -> Bool {

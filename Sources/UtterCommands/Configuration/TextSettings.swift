@@ -53,11 +53,13 @@ enum TextSettings {
     /// The words of the list that a service may expect, in so many characters; nil: none.
     ///
     /// Of a longer list those count that the last texts use most.
-    static func vocabulary(in language: String?, limit: Int) -> String? {
+    static func vocabulary(
+        in language: String?, limit: Int, longest: Int = .max
+    ) -> String? {
         // A flaw of the list is told where its rules are read.
         let list = try? words()
         let all = (list?.vocabulary(in: language) ?? [])
-            .filter { !$0.contains(",") && $0.count <= 100 }
+            .filter { !$0.contains(",") && $0.count <= longest }
         var chosen = prefix(of: all, limit)
         if chosen.count < all.count {
             chosen = prefix(of: WordList.mostUsedFirst(all, in: lastTexts), limit)
@@ -76,10 +78,9 @@ enum TextSettings {
 
     /// The beginnings of the last texts, but for those of encrypted takes.
     private static var lastTexts: [String] {
-        let spool = Spool(at: Environment.stateFolder)
         // A folder that cannot be read is told when a take is kept there.
-        let takes = try? spool.newest(200, mayBe: { _ in false }) { $0.known?.transcript != nil }
-        return takes?.compactMap { ($0.known?.transcript?.prefix(4_000)).map(String.init) } ?? []
+        let texts = try? Spool(at: Environment.stateFolder).lastTexts(200)
+        return (texts ?? []).map { String($0.prefix(4_000)) }
     }
 
     /// The command that reads each text; nil: none.

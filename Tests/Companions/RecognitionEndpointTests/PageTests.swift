@@ -18,9 +18,14 @@ import Testing
                 try $0.get(file.rawValue)
             }
             #expect(head.status == 200)
-            #expect(head.fields["content-security-policy"]?.hasPrefix("default-src 'none'") == true)
+            #expect(
+                head.fields["content-security-policy"] == "default-src 'none'; script-src 'self'; "
+                    + "style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; "
+                    + "form-action 'none'; frame-ancestors 'none'")
+            #expect(head.fields["referrer-policy"] == "no-referrer")
             #expect(head.fields["x-content-type-options"] == "nosniff")
-            #expect(!body.contains("://"), "a link leads elsewhere")
+            #expect(
+                ["://", "=\"//", "(//"].allSatisfy { !body.contains($0) }, "a link leads elsewhere")
             // What is heard may be anything.
             #expect(
                 ["innerHTML", "insertAdjacent", "document.write"].allSatisfy { !body.contains($0) })
@@ -69,6 +74,9 @@ import Testing
         Visit(
             testDescription: "a fault without an operator",
             fields: [own, "Authorization: Bearer PAGE", "X-Misbehave: status=418"], status: 403),
+        Visit(
+            testDescription: "a fault for a guest without an origin",
+            fields: ["Authorization: Bearer PAGE", "X-Misbehave: status=418"], status: 403),
         Visit(
             testDescription: "a fault for a page",
             fields: ["Authorization: Bearer PAGE", "X-Misbehave: status=418"], hasOperator: true,

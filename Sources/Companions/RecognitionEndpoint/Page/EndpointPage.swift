@@ -66,8 +66,8 @@ package final class EndpointPage: Sendable {
     }
 
     func note(_ request: ServedRequest) {
-        // Pages ask for the list again and again.
-        guard !request.path.hasPrefix("/page") else { return }
+        // The operator's page asks for the list again and again.
+        guard request.path != "/page/requests" || request.status != 200 else { return }
         state.withLock { state in
             if state.served.count >= Self.servedLimit { state.served.removeFirst() }
             state.served.append(request)

@@ -232,11 +232,16 @@ enum Demand: Sendable {
         _ fields: HTTPFields, _ configuration: RecognitionEndpointConfiguration
     ) throws(Refusal) {
         guard configuration.bearerToken != nil || fields[.origin] != nil,
-            !configuration.isOperator(fields),
-            configuration.page?.token?.isShown(by: fields[.authorization]) != true
+            !configuration.isOperator(fields), !showsPage(fields, configuration)
         else { return }
         throw Refusal(
             401, "the bearer token is missing or wrong", fields: [.wwwAuthenticate: "Bearer"])
+    }
+
+    private static func showsPage(
+        _ fields: HTTPFields, _ configuration: RecognitionEndpointConfiguration
+    ) -> Bool {
+        configuration.page?.token?.isShown(by: fields[.authorization]) == true
     }
 
     private static func plan(
@@ -246,7 +251,9 @@ enum Demand: Sendable {
             return FaultPlan()
         }
         // The page's token is for people who want to speak.
-        let isGuest = configuration.bearerToken != nil || fields[.origin] != nil
+        let isGuest =
+            configuration.bearerToken != nil || fields[.origin] != nil
+            || showsPage(fields, configuration)
         guard !isGuest || configuration.isOperator(fields) else {
             throw Refusal(403, "X-Misbehave is for the operator")
         }

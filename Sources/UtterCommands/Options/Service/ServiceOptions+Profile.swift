@@ -248,7 +248,8 @@ extension ServiceOptions {
         // A service understands the words better that it is told to expect.
         let (list, language) = (ProfileWord.vocabulary, words["language"])
         if service.words.contains(where: { $0.name == list }) {
-            words[list] = words[list] ?? TextSettings.vocabulary(in: language, limit: 600)
+            words[list] =
+                words[list] ?? TextSettings.vocabulary(in: language, limit: 600, longest: 100)
         } else if service.words.contains(where: { $0.name == "prompt" }) {
             words["prompt"] = words["prompt"] ?? TextSettings.vocabulary(in: language, limit: 400)
         }

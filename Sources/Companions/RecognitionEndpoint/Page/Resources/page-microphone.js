@@ -7,8 +7,9 @@ class Microphone extends AudioWorkletProcessor {
     this.samples = new Int16Array(Math.round(sampleRate / 10));
     this.count = 0;
     this.level = 0;
+    this.isOn = true;
     // The last part is shorter.
-    this.port.onmessage = () => { this.flush(); this.port.postMessage(null); };
+    this.port.onmessage = () => { this.isOn = false; this.flush(); this.port.postMessage(null); };
   }
 
   flush() {
@@ -19,6 +20,7 @@ class Microphone extends AudioWorkletProcessor {
   }
 
   process(inputs) {
+    if (!this.isOn) return false;
     for (const sample of inputs[0][0] ?? []) {
       const value = Math.max(-1, Math.min(1, sample));
       this.level = Math.max(this.level, Math.abs(value));

@@ -2,11 +2,13 @@
 "use strict";
 const byId = (id) => document.getElementById(id);
 const [speak, file, level, list] = ["speak", "file", "level", "list"].map(byId);
-// The address bar and the history are no place for it.
-const token = location.hash.slice(1) || sessionStorage.getItem("token") || "";
+// The address bar and the history are no place for it; a browser may refuse to store it for the tab.
+const storage = (() => { try { return sessionStorage; } catch { return null; } })();
+const token = location.hash.slice(1) || storage?.getItem("token") || "";
 if (location.hash) history.replaceState(null, "", location.pathname);
-sessionStorage.setItem("token", token);
-let take = null;
+storage?.setItem("token", token);
+addEventListener("hashchange", () => location.reload());
+let [take, isBusy, pending] = [null, false, 0];
 
 // MARK: What is said to the person; texts of others are always text, never marks.
 
@@ -23,6 +25,7 @@ class Row {
     const [text, fact] = ["partial", "fact"].map((kind) => {
       const line = document.createElement("p");
       line.className = kind;
+      line.dir = "auto";
       item.append(line);
       return line;
     });
@@ -33,6 +36,7 @@ class Row {
     [this.text, this.fact, this.begin] = [text, fact.lastChild, performance.now()];
     this.tell("…", "sending");
     list.prepend(item);
+    pending++;
   }
 
   tell(text, fact) {
@@ -40,22 +44,37 @@ class Row {
     this.fact.textContent = fact && ` · ${fact}`;
   }
 
+  // Keeps a recording within reach until its text is there.
+  offer(sound) {
+    if (this.link) return;
+    this.link = document.createElement("a");
+    [this.link.href, this.link.download] = [URL.createObjectURL(sound), "recording.wav"];
+    this.link.textContent = "Save the recording";
+    this.link.addEventListener("click", () => this.settle());
+    this.fact.parentNode.append(" ", this.link);
+  }
+
+  // Nothing is lost now if the page goes.
+  settle() {
+    if (!this.isSettled) pending--;
+    this.isSettled = true;
+  }
+
   end(text, fact) {
+    this.settle();
+    if (this.link) URL.revokeObjectURL(this.link.href);
+    this.link?.remove();
     this.text.className = "";
     const time = ((performance.now() - this.begin) / 1000).toFixed(1);
-    this.tell(text || "(no words)", `${fact}, text ${time} s after its end`);
+    this.tell(text || "(no words)", `${fact}, text in ${time} s`);
     status(text ? `Text: ${text}` : "No words were heard.");
   }
 
-  fail(reason, sound) {
+  fail(reason) {
+    if (!this.link) this.settle();
     this.text.className = "failed";
     this.tell(`Not recognised: ${reason}`, "");
     status(`Not recognised: ${reason}`);
-    if (!sound) return;
-    const link = document.createElement("a");
-    [link.href, link.download] = [URL.createObjectURL(sound), "recording.wav"];
-    link.textContent = "Save the recording";
-    this.fact.append(" · ", link);
   }
 }
 
@@ -72,14 +91,13 @@ async function ask(path, options = {}) {
 }
 
 // Sends a recording; its partial texts come while the endpoint recognises it.
-async function send(sound, name, row = new Row(name)) {
+async function send(sound, name, row, fault = "") {
   try {
     const headers = {
       "Content-Type": types[name.split(".").pop().toLowerCase()] ?? (sound.type || "audio/wav"),
       Accept: "application/x-ndjson",
     };
-    const [operator, fault] = [byId("operator-token").value, byId("misbehave").value];
-    if (operator && fault) Object.assign(headers, { Authorization: `Bearer ${operator}`, "X-Misbehave": fault });
+    if (fault) Object.assign(headers, { Authorization: `Bearer ${byId("operator-token").value}`, "X-Misbehave": fault });
     status(`Sending ${name}.`);
     const answer = await ask("recognize", { method: "POST", body: sound, headers });
     const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
@@ -99,7 +117,7 @@ async function send(sound, name, row = new Row(name)) {
     if (!final) throw new Error("the answer broke off");
     row.end(final.text, `${final.duration.toFixed(1)} s of sound`);
   } catch (error) {
-    row.fail(error.message, sound);
+    row.fail(error.message);
   }
 }
 
@@ -133,7 +151,8 @@ class Session {
   }
 
   async open() {
-    const { ticket } = await (await ask("page/ticket", { method: "POST" })).json();
+    const { ticket } = await (await ask("page/ticket", { method: "POST", signal: AbortSignal.timeout(10000) })).json();
+    if (this.isOver) return;
     const address = new URL("v1/realtime", location.href);
     address.protocol = address.protocol.replace("http", "ws");
     this.socket = new WebSocket(address, ["utter.page", `utter.ticket.${ticket}`]);
@@ -144,6 +163,8 @@ class Session {
     };
     this.socket.onmessage = (message) => this.hear(JSON.parse(message.data));
     this.socket.onclose = (close) => this.lose(close.reason || "the session was closed");
+    // A connection of a network that is gone may stay silent for minutes.
+    addEventListener("offline", () => this.lose("the network is gone"), { once: true });
   }
 
   tell(state) { this.row.tell(this.text || "…", `${(this.count / this.rate).toFixed(1)} s, ${state}`); }
@@ -151,7 +172,7 @@ class Session {
   say(message) { this.socket.send(JSON.stringify(message)); }
 
   add(part) {
-    if (!part.length) return;
+    if (!part.length || this.isCommitted) return;
     this.parts.push(part);
     this.count += part.length;
     this.pump();
@@ -167,6 +188,7 @@ class Session {
   commit() {
     this.isCommitted = true;
     this.row.begin = performance.now();
+    if (this.parts.length) this.row.offer(wav(this.parts, this.rate));
     if (this.isOver) return this.resend();
     if (!this.parts.length) return this.lose("the microphone gave no sound");
     this.tell("recognising");
@@ -174,6 +196,7 @@ class Session {
   }
 
   hear(event) {
+    if (this.isOver) return;
     if (event.type.endsWith(".delta")) {
       this.text += event.delta;
       this.tell(this.isCommitted ? "recognising" : "listening");
@@ -225,25 +248,36 @@ async function begin() {
 
 async function record(stream) {
   const [context, source] = open(stream);
-  await context.audioWorklet.addModule("page-microphone.js");
-  await context.resume();
+  try {
+    await context.audioWorklet.addModule("page-microphone.js");
+    await context.resume();
+  } catch (error) {
+    context.close();
+    throw error;
+  }
   const microphone = new AudioWorkletNode(context, "microphone", { numberOfOutputs: 0, channelCount: 1, channelCountMode: "explicit" });
   const session = new Session(context.sampleRate);
+  // Once the last samples are there, or will not come: a system may have taken the sound away.
+  let isOpen = true;
+  const finish = () => {
+    if (!isOpen) return;
+    isOpen = false;
+    stream.getTracks().forEach((track) => track.stop());
+    context.close();
+    session.commit();
+  };
   microphone.port.onmessage = ({ data }) => {
-    if (data) {
-      session.add(data.samples);
-      level.value = data.level;
-    } else {
-      context.close();
-      session.commit();
-    }
+    if (!data) return finish();
+    session.add(data.samples);
+    level.value = data.level;
   };
   source.connect(microphone);
   // A microphone that is pulled out ends the recording, too.
   stream.getAudioTracks()[0].onended = end;
   return { stop() {
-    stream.getAudioTracks().forEach((track) => { track.onended = null; track.stop(); });
+    stream.getAudioTracks()[0].onended = null;
     microphone.port.postMessage(null);
+    setTimeout(finish, 1000);
   } };
 }
 
@@ -257,11 +291,13 @@ function end() {
   take?.stop();
   take = null;
   show(false);
+  status("Recognising.");
 }
 
 speak.addEventListener("click", async () => {
+  if (isBusy) return;
   if (take) return end();
-  speak.disabled = true;
+  isBusy = true;
   warn("");
   try {
     take = await begin();
@@ -270,14 +306,22 @@ speak.addEventListener("click", async () => {
   } catch (error) {
     warn(`The microphone cannot be used: ${error.message}. Allow it for this page, and see that no other program holds it.`);
   }
-  speak.disabled = false;
+  isBusy = false;
 });
 
-addEventListener("beforeunload", (event) => { if (take) event.preventDefault(); });
+addEventListener("beforeunload", (event) => { if (take || pending) event.preventDefault(); });
 
 // MARK: Files
 
-async function sendAll(files) { for (const one of files) await send(one, one.name); }
+async function sendAll(files) {
+  const fault = byId("misbehave").value;
+  warn(fault && !byId("operator-token").value ? "X-Misbehave needs the operator's token." : "");
+  const rows = files.map((one) => new Row(one.name));
+  for (const [index, one] of files.entries()) {
+    rows[index].begin = performance.now();
+    await send(one, one.name, rows[index], fault);
+  }
+}
 
 file.addEventListener("change", async () => {
   await sendAll([...file.files]);
@@ -317,6 +361,7 @@ async function look() {
   }
 }
 
+byId("operator").addEventListener("toggle", () => { if (byId("operator").open && byId("operator-token").value) look(); });
 byId("operator-form").addEventListener("submit", (event) => { event.preventDefault(); look(); });
 
 // MARK: What this browser can do
