@@ -352,6 +352,9 @@ async def serve(socket, path):
             if name != "echo":
                 ear.hear(audio)
             if is_first and audio_count >= int(asked.get("drop", 1 << 60)):
+                # The client has read what was heard until then, whatever the size of its messages.
+                await news(False)
+                await asyncio.wait_for(await socket.ping(), 30)
                 socket.transport.abort()
                 return
             if is_first and audio_count >= int(asked.get("close-after", 1 << 60)):

@@ -63,7 +63,7 @@ struct ControlBench: Sendable {
     /// - Returns: what `stop` has said.
     func dictate(_ number: Int = 0, bytes: Int = 8_000) async throws -> CommandResult {
         let start = try await run("start")
-        #expect(start.status == .exited(0) && start.outputText == "")
+        #expect(start.status == .exited(0) && start.outputText == "", "\(start.errorText)")
         _ = try #require(await server.wait(untilBytes: bytes, ofRequest: number))
         return try await run("stop")
     }

@@ -89,7 +89,7 @@ import Testing
                 await keys.wait(in: .error) {
                     let said = $0.ranges(of: Array("utter: error: \(reason)".utf8)).count
                     return speakers == 1 ? said == count : said >= count
-                })
+                }, "\(keys.errorText)")
         }
         let ended = try await bench.end(keys)
         #expect(ended.status == .exited(130))

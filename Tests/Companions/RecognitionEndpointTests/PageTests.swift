@@ -161,6 +161,8 @@ import Testing
         }
         #expect(answers.map(\.head.status) == [403, 200])
         #expect(answers[1].body.contains(#""path":"/recognize","peer":"127.0.0.1:"#))
-        #expect(!answers[1].body.contains("/page/") && !answers[1].body.contains(page.secret))
+        // A guest's try stands there, the operator's own looks do not.
+        #expect(answers[1].body.ranges(of: "/page/").count == 1)
+        #expect(!answers[1].body.contains(page.secret))
     }
 }
