@@ -52,7 +52,7 @@ enum TextSettings {
 
     /// The words of the list that a service may expect, in so many characters; nil: none.
     ///
-    /// Of a longer list those count that the last texts use most.
+    /// A longer list gives the words that the last texts use most.
     static func vocabulary(
         in language: String?, limit: Int, longest: Int = .max
     ) -> String? {

@@ -29,7 +29,7 @@ struct TextRuleTests {
         }
     }
 
-    /// Of a list that is too long for a prompt, a service hears the words that the last texts have.
+    /// A list that is too long for a prompt gives the service the words that the last texts use.
     @Test func theWordsOfALongListThatAreUsedReachTheService() async throws {
         let bench = try Bench(server: .hearing(#"{"text": "word-78, word-79"}"#))
         bench.makeConfigurationFolder()

@@ -26,7 +26,7 @@ import Testing
             #expect(head.fields["x-content-type-options"] == "nosniff")
             #expect(
                 ["://", "=\"//", "(//"].allSatisfy { !body.contains($0) }, "a link leads elsewhere")
-            // What is heard may be anything.
+            // A recognised text may contain any marks.
             #expect(
                 ["innerHTML", "insertAdjacent", "document.write"].allSatisfy { !body.contains($0) })
         }
