@@ -46,16 +46,27 @@ public struct WordList: Sendable, Hashable {
     /// Whether the list has no word.
     public var isEmpty: Bool { entries.isEmpty }
 
-    /// The words that are meant, each once, which a service may be told to expect.
+    /// The words that are meant, each once.
     ///
     /// Commas separate the languages; words for all languages count, too.
-    package func vocabulary(in languages: String?) -> [String] {
+    func vocabulary(in languages: String?) -> [String] {
         let tags =
             languages?.split(whereSeparator: { $0 == "," || $0 == " " })
             .map { LanguageTable.tag(of: String($0)) } ?? []
         var known: Set<String> = [""]
         return entries.filter { $0.language == nil || tags.contains($0.language) }.map(\.written)
             .filter { known.insert($0).inserted }
+    }
+
+    /// The words of the vocabulary that a service takes, in the order of the file; where it takes fewer
+    /// than there are, those come first that `texts` use most, which are asked for in that case alone.
+    package func vocabulary(
+        in languages: String?, within limits: VocabularyLimits, texts: () -> [String]
+    ) -> [String] {
+        let words = vocabulary(in: languages).filter(limits.takes)
+        let chosen = limits.prefix(of: words)
+        guard chosen.count < words.count else { return chosen }
+        return limits.prefix(of: Self.mostUsedFirst(words, in: texts()))
     }
 
     /// Puts those words first that texts use most; those that they use alike stay in their order.

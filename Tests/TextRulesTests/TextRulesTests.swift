@@ -188,6 +188,30 @@ struct WordListTests {
         #expect(WordList.mostUsedFirst(words, in: []) == words)
     }
 
+    /// A service takes so many words, or so many characters of them.
+    @Test func ofALongListGoTheWordsThatAreUsedMost() {
+        let list = WordList(
+            ["one", "two", "three", "four", "five, six"].map { WordList.Entry($0, $0) })
+        var limits = VocabularyLimits(characters: 600, most: 4)
+        var hasAsked = false
+        func words() -> [String] {
+            list.vocabulary(in: nil, within: limits) {
+                hasAsked = true
+                return ["four or three", "four"]
+            }
+        }
+        #expect(words() == ["one", "two", "three", "four"])
+        #expect(!hasAsked)
+        limits = VocabularyLimits(characters: 600, most: 2)
+        #expect(words() == ["four", "three"])
+        limits = VocabularyLimits(characters: 12)
+        #expect(words() == ["four", "one"])
+        limits = VocabularyLimits(characters: 600, longest: 3)
+        hasAsked = false
+        #expect(words() == ["one", "two"])
+        #expect(!hasAsked)
+    }
+
     @Test(arguments: [
         "\"...\" = \"x\"", "\"\" = \"x\"", "a = 1", "a = \"b\\u0007\"", "[en]\na = {}",
         "[deutsch]\na = \"b\"", "[\"\"]\na = \"b\"",

@@ -3,6 +3,7 @@
 internal import LinuxPlatform
 internal import Settings
 internal import Synchronization
+internal import TextRules
 internal import Utter
 internal import UtterSettings
 internal import UtterTerminal
@@ -50,34 +51,16 @@ enum TextSettings {
         return rules
     }
 
-    /// The words of the list that a service may expect, in so many characters; nil: none.
-    ///
-    /// A longer list gives the words that the last texts use most.
-    static func vocabulary(
-        in language: String?, limit: Int, longest: Int = .max
-    ) -> String? {
+    /// The words of the list that a service may expect; nil: none.
+    static func vocabulary(in language: String?, within limits: VocabularyLimits) -> String? {
         // A flaw of the list is told where its rules are read.
         let list = try? words()
-        let all = (list?.vocabulary(in: language) ?? [])
-            .filter { !$0.contains(",") && $0.count <= longest }
-        var chosen = prefix(of: all, limit)
-        if chosen.count < all.count {
-            chosen = prefix(of: WordList.mostUsedFirst(all, in: lastTexts), limit)
-        }
+        let chosen = list?.vocabulary(in: language, within: limits, texts: lastTexts) ?? []
         return chosen.isEmpty ? nil : chosen.joined(separator: ", ")
     }
 
-    private static func prefix(of words: [String], _ limit: Int) -> [String] {
-        var length = 0
-        return words.filter { word in
-            guard length + word.count + 2 <= limit else { return false }
-            length += word.count + 2
-            return true
-        }
-    }
-
     /// The beginnings of the last texts, but for those of encrypted takes.
-    private static var lastTexts: [String] {
+    private static func lastTexts() -> [String] {
         // A folder that cannot be read is told when a take is kept there.
         let texts = try? Spool(at: Environment.stateFolder).lastTexts(200)
         return (texts ?? []).map { String($0.prefix(4_000)) }

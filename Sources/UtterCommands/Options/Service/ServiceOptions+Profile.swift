@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Settings
+internal import TextRules
 internal import Utter
 internal import UtterControl
 internal import UtterSettings
@@ -246,12 +247,14 @@ extension ServiceOptions {
         for (name, entry) in try settings()?.words ?? [:] { words[name] = entry.text }
         words.merge(profile.words) { $1 }
         // A service understands the words better that it is told to expect.
-        let (list, language) = (ProfileWord.vocabulary, words["language"])
-        if service.words.contains(where: { $0.name == list }) {
-            words[list] =
-                words[list] ?? TextSettings.vocabulary(in: language, limit: 600, longest: 100)
-        } else if service.words.contains(where: { $0.name == "prompt" }) {
-            words["prompt"] = words["prompt"] ?? TextSettings.vocabulary(in: language, limit: 400)
+        var limits = VocabularyLimits(characters: 400)
+        var expected = service.words.first { $0.name == "prompt" }
+        if let list = service.words.first(where: { $0.name == ProfileWord.vocabulary }) {
+            limits = VocabularyLimits(characters: 600, longest: 100, most: list.most)
+            expected = list
+        }
+        if let name = expected?.name, words[name] == nil {
+            words[name] = TextSettings.vocabulary(in: words["language"], within: limits)
         }
         return words
     }
