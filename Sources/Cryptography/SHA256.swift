@@ -41,15 +41,20 @@ package struct SHA256 {
     }
 
     /// 64 lower-case digits.
-    package var hexadecimal: String {
-        let digits = Array("0123456789abcdef".utf8)
-        let text = bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
-        return String(decoding: text, as: UTF8.self)
-    }
+    package var hexadecimal: String { bytes.hexadecimal }
 
     package static func hexadecimal(of text: String) -> String {
         var digest = SHA256()
         digest.update(Array(text.utf8).span)
         return digest.hexadecimal
+    }
+}
+
+extension [UInt8] {
+    /// Two lower-case digits for each byte.
+    package var hexadecimal: String {
+        let digits = Array("0123456789abcdef".utf8)
+        let text = flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
+        return String(decoding: text, as: UTF8.self)
     }
 }

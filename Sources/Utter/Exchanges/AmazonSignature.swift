@@ -58,8 +58,7 @@ extension RecognitionService {
         for word in [day, region, service, "aws4_request"] {
             key = HMACSHA256.digest(key: key, Array(word.utf8))
         }
-        let signature = AmazonSignature.hexadecimal(
-            HMACSHA256.digest(key: key, Array(text.utf8)))
+        let signature = HMACSHA256.digest(key: key, Array(text.utf8)).hexadecimal
         let authorization =
             "\(algorithm) Credential=\(secrets.user)/\(scope), "
             + "SignedHeaders=\(signedNames), Signature=\(signature)"
@@ -68,13 +67,6 @@ extension RecognitionService {
 }
 
 private enum AmazonSignature {
-    static func hexadecimal(_ bytes: [UInt8]) -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        return String(
-            decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] },
-            as: UTF8.self)
-    }
-
     /// ISO 8601's basic form, such as `20150830T123600Z`.
     static func time(_ date: Date) -> String {
         let style = Date.ISO8601FormatStyle(

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Cryptography
 internal import NIOCore
 internal import Synchronization
 
@@ -15,7 +16,7 @@ package final class EndpointPage: Sendable {
     }
 
     /// The token as text; stands behind `#` in the page's address, which no browser sends.
-    package let secret = EndpointPage.random()
+    package let secret = [UInt8].random(16).hexadecimal
     let token: BearerToken?
     private let now: @Sendable () -> ContinuousClock.Instant
     private let state = Mutex(State())
@@ -34,18 +35,9 @@ package final class EndpointPage: Sendable {
     static let ticketLimit = 64
     static let servedLimit = 100
 
-    /// Makes a text of 128 random bits.
-    private static func random() -> String {
-        var generator = SystemRandomNumberGenerator()
-        return (0..<2).map { _ in
-            let text = String(generator.next(), radix: 16)
-            return String(repeating: "0", count: 16 - text.count) + text
-        }.joined()
-    }
-
     /// Makes a ticket for one session that begins soon.
     func makeTicket() -> String {
-        let ticket = Self.random()
+        let ticket = [UInt8].random(16).hexadecimal
         state.withLock { state in
             if state.tickets.count >= Self.ticketLimit { state.tickets.removeFirst() }
             state.tickets.append((ticket, now() + Self.ticketLifetime))

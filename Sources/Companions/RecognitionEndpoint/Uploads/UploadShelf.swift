@@ -90,9 +90,7 @@ final class UploadShelf: Sendable {
             }
             state.uses[manifest.peer, default: Use()].count += 1
         }
-        let name = (0..<16).map { _ in
-            String(UInt16.random(in: 256..<512), radix: 16).dropFirst()
-        }.joined()
+        let name = [UInt8].random(16).hexadecimal
         do {
             let file = try await onDisk { [folder] in
                 let file = makePlainFile(try folder.createFile(name + ".audio"))
