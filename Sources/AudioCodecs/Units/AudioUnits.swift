@@ -7,8 +7,12 @@ internal import AudioCore
 package struct AudioUnit: Sendable {
     package let byteCount: Int
     package let frameCount: Int
-    /// The mean of the squares of its samples.
-    package let power: Double
+    /// The mean of the squares of its samples; nil where they were not decoded.
+    package let power: Double?
+
+    init(byteCount: Int, frameCount: Int) {
+        (self.byteCount, self.frameCount, power) = (byteCount, frameCount, nil)
+    }
 
     init(byteCount: Int, _ samples: some Collection<Int16>) {
         self.byteCount = byteCount
@@ -30,10 +34,13 @@ package protocol AudioUnitReader: AnyObject {
 /// 20 ms of samples each.
 final class WAVUnitReader: AudioUnitReader {
     let headerByteCount: Int? = WAVEncoder.headerByteCount
-    private static let unitByteCount = 640
+    private static let (unitByteCount, unitFrameCount) = (640, 320)
 
+    private let measures: Bool
     private var rest: [UInt8] = []
     private var isBehindHeader = false
+
+    init(measures: Bool) { self.measures = measures }
 
     func take(_ bytes: Span<UInt8>, into units: inout [AudioUnit]) {
         for index in bytes.indices { rest.append(bytes[index]) }
@@ -43,11 +50,15 @@ final class WAVUnitReader: AudioUnitReader {
         }
         var start = 0
         while isBehindHeader, rest.count - start >= Self.unitByteCount {
-            let samples = stride(from: start, to: start + Self.unitByteCount, by: 2).map {
+            let end = start + Self.unitByteCount
+            let samples = stride(from: start, to: measures ? end : start, by: 2).map {
                 Int16(bitPattern: UInt16(rest[$0]) | UInt16(rest[$0 + 1]) << 8)
             }
-            units.append(AudioUnit(byteCount: Self.unitByteCount, samples))
-            start += Self.unitByteCount
+            units.append(
+                measures
+                    ? AudioUnit(byteCount: Self.unitByteCount, samples)
+                    : AudioUnit(byteCount: Self.unitByteCount, frameCount: Self.unitFrameCount))
+            start = end
         }
         rest.removeFirst(start)
     }
@@ -77,10 +88,15 @@ final class FLACUnitReader: AudioUnitReader {
 final class OggOpusUnitReader: AudioUnitReader {
     private(set) var headerByteCount: Int?
     private var reader = OggPageReader()
+    private let measures: Bool
     private var pageCount = 0
     private var codec: OpusPacketDecoder?
     /// Samples that a decoder throws away.
     private var delay = 0
+    /// Frames of the recording in the pages so far.
+    private var frameCount = 0
+
+    init(measures: Bool) { self.measures = measures }
 
     func take(_ bytes: Span<UInt8>, into units: inout [AudioUnit]) throws(UndecodableAudio) {
         var rest = bytes
@@ -102,7 +118,7 @@ final class OggOpusUnitReader: AudioUnitReader {
         while try reader.nextPacket({ packet throws(UndecodableAudio) in
             if pageCount == 1 {
                 let head = try OpusHead(packet: packet)
-                codec = try OpusPacketDecoder(gain: head.outputGain)
+                if measures { codec = try OpusPacketDecoder(gain: head.outputGain) }
                 delay = (head.preSkip + 2) / 3
             } else if pageCount > 2 {
                 try codec?.decode(packet, into: &samples)
@@ -110,6 +126,13 @@ final class OggOpusUnitReader: AudioUnitReader {
         }) {}
         if pageCount == 2 { headerByteCount = reader.byteCount }
         guard pageCount > 2 else { return }
+        guard measures else {
+            let end = max(0, Int(page.granulePosition) / OggOpusEncoder.granulesPerFrame - delay)
+            units.append(
+                AudioUnit(byteCount: page.byteCount, frameCount: max(0, end - frameCount)))
+            frameCount = end
+            return
+        }
         let dropped = min(delay, samples.count)
         delay -= dropped
         units.append(AudioUnit(byteCount: page.byteCount, samples.dropFirst(dropped)))
@@ -117,12 +140,13 @@ final class OggOpusUnitReader: AudioUnitReader {
 }
 
 extension AudioCodec {
-    /// Takes a file of this form apart.
-    package func makeUnitReader() -> any AudioUnitReader {
+    /// Takes a file of this form apart; `measures`: the units say how loud they are, as they do in any
+    /// case where they must be decoded to be found.
+    package func makeUnitReader(measures: Bool) -> any AudioUnitReader {
         switch name {
         case AudioCodec.flac.name: FLACUnitReader()
-        case AudioCodec.oggOpus.name: OggOpusUnitReader()
-        default: WAVUnitReader()
+        case AudioCodec.oggOpus.name: OggOpusUnitReader(measures: measures)
+        default: WAVUnitReader(measures: measures)
         }
     }
 
@@ -131,7 +155,7 @@ extension AudioCodec {
 
     /// How many bytes stand before the first unit; nil when the beginning of a file does not tell.
     package func headerByteCount(in beginning: [UInt8]) -> Int? {
-        let reader = makeUnitReader()
+        let reader = makeUnitReader(measures: false)
         var units: [AudioUnit] = []
         // Damage is told by the decoder.
         try? reader.take(

@@ -18,8 +18,14 @@ package final class CaptureAccount: Sendable {
     private let made = ContinuousClock.now
     /// Below zero without a level.
     private let peakBits = Atomic<UInt32>(Float(-1).bitPattern)
+    /// How loud the encoded frames are; nil where no reader wants that.
+    package let powers: PowerTrack?
 
-    package init(encodedFrames: Int = 0, gapFrames: Int = 0, encodedBytes: Int = 0) {
+    package init(
+        encodedFrames: Int = 0, gapFrames: Int = 0, encodedBytes: Int = 0,
+        powers: PowerTrack? = nil
+    ) {
+        self.powers = powers
         captured.store(encodedFrames - gapFrames, ordering: .relaxed)
         if gapFrames > 0 { addGap(gapFrames) }
         addEncoded(frames: encodedFrames, bytes: encodedBytes)

@@ -109,7 +109,9 @@ final class EncodedOutput {
     }
 
     private func encode(_ samples: borrowing [Int16], first count: Int) throws(EncodingError) {
-        try encoder.encode(samples.span.extracting(first: count), into: &encoded)
+        let piece = samples.span.extracting(first: count)
+        account.powers?.add(piece)
+        try encoder.encode(piece, into: &encoded)
         account.addEncoded(frames: count, bytes: 0)
     }
 

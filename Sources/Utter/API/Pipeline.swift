@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import AudioCodecs
+internal import AudioCore
 internal import Capture
 internal import FoundationEssentials
 public import LinuxPlatform
@@ -124,7 +125,9 @@ public final class Pipeline: Sendable {
             machine: TakeMachine(
                 delivery.way(by: exchange), awaitsSound: !source.isLive,
                 wantsSecrets: delivery.service.lacksSecrets),
-            pipeline: self, limit: plan.serviceLimit(of: source))
+            pipeline: self,
+            account: CaptureAccount(powers: delivery.cutsStretches ? PowerTrack() : nil),
+            limit: plan.serviceLimit(of: source))
         if began(run) {
             wiring.record(
                 source, by: plan.capture.limited(to: run.limit),

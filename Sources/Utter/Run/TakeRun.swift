@@ -292,7 +292,9 @@ final class TakeRun: Sendable {
         state.withLock { state in
             let shortest = plan.service.limits.shortest.map { StreamFormat.speech.frames(in: $0) }
             let cutter =
-                state.cutter ?? StretchCutter(of: journal, as: plan.format, shortest: shortest ?? 0)
+                state.cutter
+                ?? StretchCutter(
+                    of: journal, as: plan.format, shortest: shortest ?? 0, powers: account.powers)
             state.cutter = cutter
             return cutter
         }

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import AudioCodecs
+@testable import AudioCore
 @testable import TakeStore
 @testable import Utter
 
@@ -39,5 +40,37 @@ import Testing
         let whole = StretchCutter(of: try Self.journal(speech, of: 96_000), as: .pcm, shortest: 0)
         let cuts = try whole.cuts(request)
         #expect(cuts.count == 1 && (48_000...64_000).contains(cuts.first?.end.frame ?? 0))
+    }
+
+    /// How loud it was is what was noted, and not what stands in the file, which has silence here.
+    @Test(arguments: [.pcm, .wav, .oggOpus] as [AudioCodec])
+    func aCutStandsWhereTheRecordingWasQuiet(_ format: AudioCodec) throws {
+        var random = SeededRandom()
+        var speech = ToneSpeech()
+        while speech.samples.count < 51_200 { speech.say(3) }
+        let pause = speech.samples.count..<(speech.samples.count + 9_600)
+        speech.pause(pause.count, using: &random)
+        while speech.samples.count < 96_000 { speech.say(5) }
+        let powers = PowerTrack()
+        powers.add(speech.samples.span)
+        let encoder = try format.makeEncoder()
+        var bytes: [UInt8] = []
+        try encoder.begin(into: &bytes)
+        try encoder.encode([Int16](repeating: 0, count: speech.samples.count).span, into: &bytes)
+        let journal = Journal()
+        try journal.append(bytes.span)
+        let cutter = StretchCutter(of: journal, as: format, shortest: 0, powers: powers)
+        let cuts = try cutter.cuts(
+            CutRequest(start: RecordingPlace(), limit: StretchLimit(frames: 64_000)))
+        let cut = try #require(cuts.first)
+        let middle = (pause.lowerBound + pause.upperBound) / 2
+        #expect(abs(cut.end.frame - middle) <= 640 && cut.next == cut.end, "\(cut), \(pause)")
+        // Decoded, each unit stands at the same place.
+        let sizes = try [true, false].map { measures in
+            var units: [AudioUnit] = []
+            try format.makeUnitReader(measures: measures).take(bytes.span, into: &units)
+            return units.map { [$0.byteCount, $0.frameCount] }
+        }
+        #expect(sizes[0] == sizes[1] && sizes[0].count > 250)
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import AudioCodecs
+internal import AudioCore
 internal import LinuxPlatform
 internal import Synchronization
 internal import TakeStore
@@ -9,8 +10,9 @@ internal import TakeStore
 /// what a request may carry, or else at the quietest 200 ms, which both sides of the cut then have.
 ///
 /// A pause lasts 200 ms at least, and is no louder than the room: at most 6 dB above the quietest tenth
-/// of the quarter, and 12 dB below the loudest. The recording is read once, in order, and blocks on the
-/// disk and for the codec: each call has a thread of its own, one after another.
+/// of the quarter, and 12 dB below the loudest. How loud it is was noted while it was encoded; of an old
+/// take the codec tells. The recording is read once, in order, and blocks on the disk and for the codec:
+/// each call has a thread of its own, one after another.
 final class StretchCutter: Sendable {
     private struct Boundary {
         var place: RecordingPlace
@@ -30,6 +32,7 @@ final class StretchCutter: Sendable {
     private let journal: Journal
     private let codec: AudioCodec
     private let shortest: Int
+    private let powers: PowerTrack?
     private let state: Mutex<State>
 
     /// A unit lasts 20 ms.
@@ -39,11 +42,13 @@ final class StretchCutter: Sendable {
     private static let silence = 25.0
 
     /// `shortest` in frames: nothing shorter is left behind the last cut.
-    init(of journal: Journal, as codec: AudioCodec, shortest: Int) {
-        (self.journal, self.codec) = (journal, codec)
+    init(of journal: Journal, as codec: AudioCodec, shortest: Int, powers: PowerTrack? = nil) {
+        (self.journal, self.codec, self.powers) = (journal, codec, powers)
         self.shortest = max(shortest, 16_000)
-        state = Mutex(State(reader: codec.makeUnitReader()))
+        state = Mutex(State(reader: codec.makeUnitReader(measures: powers == nil)))
     }
+
+    private var start: State { State(reader: codec.makeUnitReader(measures: powers == nil)) }
 
     enum Failure: Error {
         case unreadable(SystemError)
@@ -82,7 +87,7 @@ final class StretchCutter: Sendable {
     ) throws(Failure) -> StretchCut? {
         // A stretch that is cut again is read again.
         if state.units.first?.place.frame ?? state.place.frame > start.frame {
-            state = State(reader: codec.makeUnitReader())
+            state = self.start
         }
         let rest = min(shortest, request.limit.frames / 4)
         let lastFrame = request.end.map { $0.frame - rest } ?? .max
@@ -130,10 +135,10 @@ final class StretchCutter: Sendable {
     private func silences(
         _ state: inout State, _ length: Int, to last: RecordingPlace?
     ) throws(Failure) -> [StretchCut] {
-        state = State(reader: codec.makeUnitReader())
+        state = start
         while try readOn(&state) {}
         let (units, end) = (state.units, last ?? state.place)
-        state = State(reader: codec.makeUnitReader())
+        state = start
         let powers = units.map(\.power)
         return Self.runs(in: powers, upTo: Self.silenceLimit(of: powers)).compactMap { run in
             let (first, isLast) = (run.lowerBound, run.upperBound == units.count)
@@ -176,7 +181,9 @@ final class StretchCutter: Sendable {
         }
         for unit in units {
             if state.place.offset == 0 { state.place.offset = state.reader.headerByteCount ?? 0 }
-            state.units.append(Boundary(place: state.place, power: unit.power))
+            let frames = state.place.frame..<(state.place.frame + unit.frameCount)
+            let power = unit.power ?? powers?.power(of: frames) ?? 0
+            state.units.append(Boundary(place: state.place, power: power))
             state.place.frame += unit.frameCount
             state.place.offset += unit.byteCount
         }
