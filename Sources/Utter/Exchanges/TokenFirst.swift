@@ -5,17 +5,22 @@ internal import TakeStore
 internal import Upload
 
 /// Fetches a token before another exchange, and again when the service refuses it.
+///
+/// One lane fetches it; the others begin nothing before it is there.
 struct TokenFirst: Exchange {
     private let use: TokenExchange
     private let url: ServiceURL
     private let policy: RetryPolicy
     private var exchange: any Exchange
-    /// The exchange that fetches a token; nil while there is one.
+    /// The exchange that fetches a token, and its lane; nil while there is one.
     private var engine: PostOnce?
+    private var fetchLane = 0
     /// A refused token may only be too old.
     private var mayRefresh: Bool
     /// The request after the token was made before.
     private var isRenewing = false
+    /// How many tokens were fetched, and how many when each lane's request began.
+    private var (tokenCount, tokenCounts) = (0, [Int: Int]())
 
     init(
         _ exchange: any Exchange, fetching use: TokenExchange, at url: ServiceURL, hasToken: Bool,
@@ -26,26 +31,36 @@ struct TokenFirst: Exchange {
         self.url = url
         self.policy = policy
         mayRefresh = hasToken
-        if !hasToken { fetch() }
+        if !hasToken { fetch(on: 0) }
     }
 
-    private mutating func fetch() {
+    private mutating func fetch(on lane: Int) {
+        fetchLane = lane
         var policy = policy
         policy.unknownOutcome = .resend
         engine = PostOnce(
             url: url, allowed: [], policy: policy,
-            attemptsBefore: exchange.request.number - 1, framing: .chunked)
+            attemptsBefore: exchange.request(of: lane).number - 1, framing: .chunked)
     }
 
+    private func isFetching(on lane: Int) -> Bool { engine != nil && lane == fetchLane }
+
     var request: ExchangeRequest {
-        guard var request = engine?.request else { return exchange.request }
+        engine == nil ? exchange.request : request(of: fetchLane)
+    }
+
+    func request(of lane: Int) -> ExchangeRequest {
+        let next = exchange.request(of: lane)
+        guard isFetching(on: lane), var request = engine?.request else { return next }
         // No attempt to deliver the take: the number is that of what follows.
-        request.number = exchange.request.number
+        request.number = next.number
         request.step = StepRequest(
             method: use.method, content: StepRequest.Content(), use: .token(use))
         return request
     }
 
+    var laneCount: Int { exchange.laneCount }
+    var outlivesSecrets: Bool { !tokenCounts.isEmpty && exchange.outlivesSecrets }
     var takenCount: Int { exchange.takenCount }
     var traits: ServiceTraits { exchange.traits }
     var progress: ExchangeProgress? { exchange.progress }
@@ -59,14 +74,20 @@ struct TokenFirst: Exchange {
     }
 
     mutating func begin(lane: Int, of recording: RecordingExtent) -> Beginning {
-        guard engine != nil else { return exchange.begin(lane: lane, of: recording) }
+        if engine == nil {
+            tokenCounts[lane] = tokenCount
+            return exchange.begin(lane: lane, of: recording)
+        }
+        guard lane == fetchLane else { return .idle }
         return .request(begin(isComplete: recording.isComplete))
     }
 
     mutating func renew() { exchange.renew() }
 
-    mutating func record(_ result: TransferResult) {
-        if engine == nil { exchange.record(result) }
+    mutating func record(_ result: TransferResult) { record(result, lane: 0) }
+
+    mutating func record(_ result: TransferResult, lane: Int) {
+        if !isFetching(on: lane) { exchange.record(result, lane: lane) }
     }
 
     mutating func learn(from interim: AnswerHead) {
@@ -86,26 +107,45 @@ struct TokenFirst: Exchange {
     func reach(of stretch: StretchRequest) -> StretchReach { exchange.reach(of: stretch) }
 
     func transcript(with words: Transcript, of lane: Int) -> Transcript {
-        engine == nil ? exchange.transcript(with: words, of: lane) : words
+        isFetching(on: lane) ? words : exchange.transcript(with: words, of: lane)
     }
 
     mutating func next(
         after reply: Reply, isSpeaking: Bool, at now: Moment
+    ) -> ExchangeStep { next(after: reply, lane: 0, isSpeaking: isSpeaking, at: now) }
+
+    mutating func next(
+        after reply: Reply, lane: Int, isSpeaking: Bool, at now: Moment
     ) -> ExchangeStep {
-        guard engine != nil else {
-            let step = exchange.next(after: reply, isSpeaking: isSpeaking, at: now)
-            // 403 says that the client may not; a good status has the code of a token that is too old.
-            guard case .failed(.tokenRefused(let status, _, _)) = step else {
-                // A good token may be too old for the next request, hours of speech later.
-                mayRefresh = true
-                return step
-            }
-            guard status != 403, mayRefresh else { return step }
-            (mayRefresh, isRenewing) = (false, true)
-            exchange.renew()
-            fetch()
-            return .request(after: Pause(isOfNextStep: true))
+        guard !isFetching(on: lane) else {
+            return fetched(reply, isSpeaking: isSpeaking, at: now)
         }
+        let step = exchange.next(after: reply, lane: lane, isSpeaking: isSpeaking, at: now)
+        let isNewest = tokenCounts[lane] == tokenCount
+        // 403 says that the client may not; a good status has the code of a token that is too old.
+        guard case .failed(.tokenRefused(let status, _, _)) = step, status != 403 else {
+            // A good token may be too old for the next request, hours of speech later.
+            if isNewest { mayRefresh = true }
+            return step
+        }
+        guard isNewest, engine == nil else {
+            // Another lane has a new one, or fetches it.
+            exchange.renew()
+            return engine == nil ? .request(after: Pause(isOfNextStep: true)) : .idle
+        }
+        guard mayRefresh else {
+            if exchange.outlivesSecrets { fetch(on: lane) }
+            return step
+        }
+        (mayRefresh, isRenewing) = (false, true)
+        exchange.renew()
+        fetch(on: lane)
+        return .request(after: Pause(isOfNextStep: true))
+    }
+
+    private mutating func fetched(
+        _ reply: Reply, isSpeaking: Bool, at now: Moment
+    ) -> ExchangeStep {
         var plain = reply
         plain.failure = nil
         switch engine?.next(after: plain, isSpeaking: isSpeaking, at: now) {
@@ -121,6 +161,7 @@ struct TokenFirst: Exchange {
                     .missingText(path: use.token?.description ?? "", excerpt: "")))
         }
         engine = nil
+        tokenCount += 1
         defer { isRenewing = false }
         return .request(after: Pause(isOfNextStep: !isRenewing))
     }
