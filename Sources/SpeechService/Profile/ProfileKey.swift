@@ -142,6 +142,7 @@ extension ProfileKey {
         ProfileKey("limits", .table, "false: none"),
         ProfileKey("limits.seconds", .seconds, "the longest recording"),
         ProfileKey("limits.shortest-seconds", .seconds, "the shortest recording"),
+        ProfileKey("limits.requests-per-minute", .number, "of a recording in several requests"),
         ProfileKey(
             "stretches.enabled", .flag,
             "whether a recording that is too long is sent in several requests"),

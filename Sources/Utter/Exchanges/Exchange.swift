@@ -96,6 +96,8 @@ struct ExchangeRequest: Sendable, Equatable {
     var isComplete = false
     /// How far the service's clock is ahead of ours, in seconds.
     var clockOffset = 0.0
+    /// It does not begin before this time, since the take began.
+    var earliest = Duration.zero
     /// A connection of an earlier take may not carry it.
     var wantsFreshConnection = false
     /// The service has refused to be asked before the body (RFC 9110 §10.1.1).
@@ -182,9 +184,12 @@ struct Pause: Sendable, Equatable {
     /// Odd about the answer, and told to the person.
     var notice: String?
 
-    var hurried: Pause {
+    /// The pause before this request: no longer than it must be once the speaker has ended, and long
+    /// enough for what is held back.
+    func fitted(to request: ExchangeRequest, of recording: RecordingExtent) -> Pause {
         var pause = self
-        if isForSpeaker { pause.duration = atLeast }
+        if recording.isComplete, isForSpeaker { pause.duration = atLeast }
+        pause.atLeast = max(atLeast, request.earliest - recording.elapsed)
         return pause
     }
 }
@@ -224,7 +229,7 @@ struct Moment: Sendable {
     /// Seconds since 1970; called when a service says that ours are wrong.
     let clock: @Sendable () -> Double
     /// Says how much has been recorded.
-    let measure: @Sendable (inout RecordingExtent) -> Void
+    private let gauge: @Sendable (inout RecordingExtent) -> Void
 
     init(
         elapsed: Duration = .zero, jitter: @autoclosure @escaping @Sendable () -> Double = 0,
@@ -232,7 +237,12 @@ struct Moment: Sendable {
         measure: @escaping @Sendable (inout RecordingExtent) -> Void = { _ in }
     ) {
         (self.elapsed, self.jitter, self.clock) = (elapsed, jitter, clock)
-        self.measure = measure
+        gauge = measure
+    }
+
+    func measure(_ extent: inout RecordingExtent) {
+        extent.elapsed = elapsed
+        gauge(&extent)
     }
 }
 

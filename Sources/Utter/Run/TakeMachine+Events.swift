@@ -192,6 +192,8 @@ struct RecordingExtent: Sendable, Equatable {
     /// The bytes of the file that have been made, its header included: the journal may have fewer.
     var encodedByteCount = 0
     var isComplete = false
+    /// Since the take began.
+    var elapsed = Duration.zero
     /// `Content-Digest` of all of it; nil while that is not known.
     var digest: String?
 }
@@ -262,7 +264,7 @@ struct TakeDelivery: Sendable {
     mutating func complete(byteCount: Int) {
         extent = RecordingExtent(
             byteCount: bodyByteCount(byteCount, isWhole: true), frameCount: extent.frameCount,
-            isComplete: true, digest: digest)
+            isComplete: true, elapsed: extent.elapsed, digest: digest)
     }
 
     /// Replaces what a service has said, but not what the person wanted.

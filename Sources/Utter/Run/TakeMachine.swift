@@ -255,7 +255,7 @@ struct TakeMachine: Sendable {
                     lane: lane, of: delivery.extent),
                 request.number == number
             else { return begin(lane, after: pause) }
-            let rest = isSealed ? pause.hurried : pause
+            let rest = pause.fitted(to: request, of: delivery.extent)
             delivery.lanes[lane] = .sending(request, rest)
             actions.append(.start(lane: lane, request, rest))
         case .withdrawing:

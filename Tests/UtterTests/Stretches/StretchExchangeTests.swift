@@ -12,9 +12,12 @@ import Testing
 @Suite struct StretchExchangeTests {
     private static let second = 16_000
 
-    private static func plan(_ limits: String, _ lines: String = "") throws -> DeliveryPlan {
+    private static func plan(
+        _ limits: String, _ lines: String = "", retry: RetryPolicy = .never
+    ) throws -> DeliveryPlan {
         try Bench.plan(
-            by: "url = 'http://127.0.0.1:9/'\nlimits = { \(limits) }\n\(lines)", format: .pcm)
+            by: "url = 'http://127.0.0.1:9/'\nlimits = { \(limits) }\n\(lines)", format: .pcm,
+            retry: retry)
     }
 
     private static func place(_ seconds: Int) -> RecordingPlace {
@@ -38,9 +41,9 @@ import Testing
     /// An exchange of a recording that is cut each ten seconds.
     private static func cut(
         _ seconds: Int, limits: String = "seconds = 12", lines: String = "",
-        from progress: ExchangeProgress? = nil
+        from progress: ExchangeProgress? = nil, retry: RetryPolicy = .never
     ) throws -> StretchExchange {
-        var exchange = StretchExchange(try plan(limits, lines), from: progress)
+        var exchange = StretchExchange(try plan(limits, lines, retry: retry), from: progress)
         let whole = recording(seconds, isComplete: true)
         guard case .cut(let request)? = exchange.need(of: whole) else { return exchange }
         #expect(request.start.frame == 0 && request.end == place(seconds))
@@ -128,6 +131,57 @@ import Testing
                 HeardBefore(), HeardBefore(tail: "a"), HeardBefore(tail: tail, language: "de"),
                 HeardBefore(tail: tail, language: "de"),
             ])
+    }
+
+    /// Retries count, too; the first two begin at once.
+    @Test func noMinuteHasMoreRequestsThanTheServiceAllows() throws {
+        var exchange = try Self.cut(
+            35, limits: "seconds = 12, requests-per-minute = 2", retry: FaultBench.quick)
+        var earliest: [Duration] = []
+        func begin(_ lane: Int, at elapsed: Duration) {
+            var whole = Self.recording(35, isComplete: true)
+            whole.elapsed = elapsed
+            _ = exchange.begin(lane: lane, of: whole)
+            earliest.append(exchange.request(of: lane).earliest)
+        }
+        begin(0, at: .zero)
+        begin(1, at: .seconds(5))
+        let busy = exchange.next(
+            after: Self.answer("", status: 503), lane: 0, isSpeaking: false,
+            at: Moment(elapsed: .seconds(10)))
+        guard case .request = busy else {
+            Issue.record("it is not tried again: \(busy)")
+            return
+        }
+        earliest.append(exchange.request(of: 0).earliest)
+        _ = exchange.next(after: Self.answer("a"), lane: 1, isSpeaking: false, at: Moment())
+        begin(1, at: .seconds(20))
+        // Once a minute has had none, nothing waits.
+        _ = exchange.next(after: Self.answer("b"), lane: 1, isSpeaking: false, at: Moment())
+        begin(1, at: .seconds(130))
+        #expect(earliest == [0, 5, 60, 65, 130].map { .seconds($0) })
+    }
+
+    @Test func aRequestThatWaitsForItsMinuteBeginsByThePauseBeforeIt() throws {
+        let plan = try Self.plan("seconds = 12, requests-per-minute = 1")
+        let delivery = TakeDelivery(start: 44, exchange: StretchExchange(plan))
+        let byteCount = Self.place(20).offset
+        var machine = TakeMachine(
+            delivery, recorded: JournalSeal(byteCount: byteCount, sha256: "", loss: nil))
+        let now = Moment(elapsed: .seconds(3)) { $0 = Self.recording(20, isComplete: true) }
+        var due: [TakeMachine.Action] = machine.handle(.opened(nil), at: now)
+        var pauses: [Duration] = []
+        while !due.isEmpty {
+            switch due.removeFirst() {
+            case .cut(let request):
+                let cut = StretchCut(end: Self.place(10), next: Self.place(10))
+                due += machine.handle(.cut([cut], of: request.start.frame), at: now)
+            case .note(let lane, _): due += machine.handle(.noted(lane: lane), at: now)
+            case .start(_, _, let pause): pauses.append(pause.atLeast)
+            default: break
+            }
+        }
+        #expect(pauses == [.zero, .seconds(60)])
     }
 
     /// A service that says nothing of silence has heard nothing there.

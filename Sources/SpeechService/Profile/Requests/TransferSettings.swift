@@ -75,6 +75,8 @@ package struct ServiceLimits: Sendable, Hashable {
     package private(set) var shortest: Duration?
     /// Bytes of the audio as it travels.
     package private(set) var byteCount: Int?
+    /// Requests for the stretches of a recording.
+    package private(set) var requestsPerMinute: Int?
 
     init() {}
 
@@ -84,6 +86,10 @@ package struct ServiceLimits: Sendable, Hashable {
         byteCount = try reader.integer("bytes")
         if let byteCount, byteCount <= 0 {
             throw reader.error("bytes", " must be above 0")
+        }
+        requestsPerMinute = try reader.integer("requests-per-minute")
+        if let requestsPerMinute, !(1...100_000).contains(requestsPerMinute) {
+            throw reader.error("requests-per-minute", " is from 1 to 100000")
         }
     }
 

@@ -76,6 +76,26 @@ struct StretchLimit: Sendable, Equatable {
     }
 }
 
+/// Spreads the requests of a take, so that no minute has more than a service allows.
+struct RequestPace: Sendable {
+    private let most: Int
+    /// When the last ones begin, since the take began; the first is the oldest.
+    private var begins: [Duration] = []
+
+    /// So many a minute; nil: any number.
+    init(_ most: Int?) { self.most = most ?? .max }
+
+    /// The time from which on the next request may begin, which is counted.
+    mutating func next(from now: Duration) -> Duration {
+        guard most < .max else { return now }
+        let begin = begins.count < most ? now : max(now, begins[0] + .seconds(60))
+        begins.append(begin)
+        begins.sort()
+        begins.removeFirst(max(0, begins.count - most))
+        return begin
+    }
+}
+
 /// Asks where a recording can be cut, from `start` on, so that each stretch keeps a limit.
 struct CutRequest: Sendable, Equatable {
     var start: RecordingPlace

@@ -19,6 +19,8 @@ struct StretchExchange: Exchange {
         /// The frame at which its stretch begins.
         let start: Int
         var number: Int
+        /// Its request begins at this time, since the take began, or later.
+        var earliest: Duration
         /// The one with which it began: the body goes by it to its end.
         let limit: StretchLimit
         let before: HeardBefore
@@ -43,6 +45,7 @@ struct StretchExchange: Exchange {
     private(set) var engines: [PostOnce] = []
     var lanes: [Lane?] = []
     var number: Int
+    private var pace: RequestPace
     var recording = RecordingExtent()
     /// The stretch that is being cut, and the growth that is awaited.
     var (cutting, awaited): (Int?, Int?)
@@ -69,6 +72,7 @@ struct StretchExchange: Exchange {
     ) {
         (self.delivery, wantsLength) = (delivery, traits.wantsLength)
         number = attemptsBefore
+        pace = RequestPace(delivery.service.limits.requestsPerMinute)
         limit = delivery.stretchLimit
         if delivery.cutsStretches { limit.frames = min(limit.frames, traits.longest ?? .max) }
         fingerprint = delivery.fingerprint(with: ["stretches"])
@@ -160,7 +164,7 @@ struct StretchExchange: Exchange {
             return request
         }
         var request = engines[index].request
-        request.number = lane.number
+        (request.number, request.earliest) = (lane.number, lane.earliest)
         if let stretch = table.first(where: { $0.start.frame == lane.start }),
             !(stretch.isWhole && (request.isComplete || limit.isNone && !mayRest))
         {
@@ -189,7 +193,8 @@ struct StretchExchange: Exchange {
             guard let place = table.firstIndex(where: { canBegin($0) }) else { return .idle }
             number += 1
             lanes[index] = Lane(
-                start: table[place].start.frame, number: number, limit: limit,
+                start: table[place].start.frame, number: number,
+                earliest: pace.next(from: recording.elapsed), limit: limit,
                 before: table.heard(before: place, by: delivery.service))
         }
         let start = lanes[index]?.start
@@ -264,13 +269,17 @@ struct StretchExchange: Exchange {
             lanes[index] = nil
             return isAlone
                 ? step : .failed(.responseUnusable(reason: "it answered before it had all"))
-        case .request:
+        case .request(let pause):
             number += 1
+            let earliest = pace.next(from: now.elapsed + pause.atLeast)
             lanes[index]?.number = number
+            lanes[index]?.earliest = earliest
             let end = end(of: table[place]).frame
             if isSocket, let frame = table.keep(reply.finals, of: place, before: end, in: format) {
                 let before = table.heard(before: place + 1, by: delivery.service)
-                lanes[index] = Lane(start: frame, number: number, limit: limit, before: before)
+                lanes[index] = Lane(
+                    start: frame, number: number, earliest: earliest, limit: limit,
+                    before: before)
             }
             return step
         case .failed:
