@@ -55,6 +55,14 @@ package struct SettingsTable: Sendable, Hashable {
     package subscript(name: String) -> SettingsNode? {
         members.first { $0.name == name }?.node
     }
+
+    /// The texts of all members of this name, those of inner tables among them.
+    package func texts(named name: String) -> [String] {
+        members.flatMap { member in
+            let own = member.name == name ? member.node.value.string : nil
+            return [own].compactMap(\.self) + (member.node.value.table?.texts(named: name) ?? [])
+        }
+    }
 }
 
 package struct SettingsPosition: Sendable, Hashable, Comparable {

@@ -11,7 +11,7 @@ import Testing
 /// What we do not read ourselves, by the program `ffmpeg`.
 @Suite struct ForeignAudioTests {
     private let folder: TemporaryFolder
-    private static let converter = Converter(path: "/usr/bin/ffmpeg", environment: [])
+    private static let converter = Converter(path: "/usr/bin/ffmpeg") { [] }
 
     init() throws { folder = try TemporaryFolder() }
 
@@ -210,7 +210,7 @@ import Testing
                     ? ByteReader(descriptor: end, name: "a", prefix: [])
                     : ByteReader(opening: "/dev/null")
                 _ = try ForeignAudio(
-                    Converter(path: program, environment: []), reading: reader, kind: "MP3",
+                    Converter(path: program) { [] }, reading: reader, kind: "MP3",
                     name: "a.mp3", patience: .milliseconds(10))
             } catch {
                 return error
@@ -239,7 +239,7 @@ import Testing
             throws: CaptureError.unusableAudio(name: path, detail: "ffmpeg: 1048576 3600")
         ) {
             try FileReplay(
-                path: path, pace: .unpaced, converter: Converter(path: program, environment: [])
+                path: path, pace: .unpaced, converter: Converter(path: program) { [] }
             ).open()
         }
     }

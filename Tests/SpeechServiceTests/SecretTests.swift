@@ -28,6 +28,17 @@ import Testing
         #expect(!SecretName.isSecret(name))
     }
 
+    /// Programs that utter runs get none of them.
+    @Test func theVariablesOfAllSecretsAreKnownWithoutReadingTheProfiles() throws {
+        let known = Profiles.shipped.variables
+        let read = try Profiles.shipped.names.flatMap { name in
+            try Profiles.shipped.profile(name).authentication.parts.compactMap { part in
+                if case .variable(let name)? = part.source { name } else { nil }
+            }
+        }
+        #expect(known == Set(read) && known.contains("AWS_ACCESS_KEY_ID"))
+    }
+
     @Test(arguments: [
         ("Bearer {}", "a:b", "Bearer a:b"), ("{}", "x", "x"),
         ("Basic {base64}", "user:pass", "Basic dXNlcjpwYXNz"),

@@ -5,10 +5,10 @@ internal import AudioCodecs
 /// The program `ffmpeg`, which reads what we do not.
 package struct Converter: Sendable {
     package let path: String
-    /// As "NAME=value".
-    package let environment: [String]
+    /// As "NAME=value"; asked for when it runs.
+    package let environment: @Sendable () -> [String]
 
-    package init(path: String, environment: [String]) {
+    package init(path: String, environment: @escaping @Sendable () -> [String]) {
         (self.path, self.environment) = (path, environment)
     }
 

@@ -117,7 +117,7 @@ final class ForeignAudio: RecordedAudio {
             let standardInput = file?.number
             let process = try ChildProcess(
                 converter.path, converter.arguments(input, kind: kind, sound: sound),
-                environment: converter.environment,
+                environment: converter.environment(),
                 input: standardInput.map { .shared($0) } ?? .nothing, output: .given(writing),
                 error: .given(complaints.duplicate()), limits: Converter.limits)
             awaited.set(process.number)

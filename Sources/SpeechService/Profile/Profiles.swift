@@ -53,6 +53,19 @@ public struct Profiles: Sendable {
         }
     }
 
+    /// The variables in which they look for secrets, those of the profiles that they extend left out.
+    ///
+    /// Only the document of each is read: the programs that need this wait for it.
+    package var variables: Set<String> {
+        shelves.reduce(into: []) { variables, shelf in
+            for name in shelf.names() {
+                // No secret is read by a profile that cannot be.
+                let document = try? shelf.text(name).map { try SettingsDocument.parse($0.text) }
+                variables.formUnion(document?.texts(named: "variable") ?? [])
+            }
+        }
+    }
+
     /// Reads a profile by its name, or by the path of a file: with a slash or the ending `.toml`.
     ///
     /// - Throws: `ProfileError` when there is none, or when it cannot be used.

@@ -13,7 +13,7 @@ enum ScrubbedEnvironment {
     ]
 
     /// The variables in which a service looks for its secret that comes with the program.
-    private static let shipped = variables(of: Profiles.shipped.names, in: .shipped)
+    private static let shipped = Profiles.shipped.variables
 
     /// As "NAME=value"; by the settings as they are now, which a daemon reads again.
     static func entries() -> [String] {
@@ -22,17 +22,8 @@ enum ScrubbedEnvironment {
         let named = services.values.compactMap { service in
             if case .variable(let name)? = service.token { name } else { nil }
         }
-        let personal = variables(of: Profiles.folder(Services.folder).names, in: Services.profiles)
+        let personal = Profiles.folder(Services.folder).variables
         let secret = own.union(Environment.secrets).union(shipped).union(named).union(personal)
         return Environment.all { !secret.contains($0) }
-    }
-
-    private static func variables(of names: [String], in profiles: Profiles) -> Set<String> {
-        // No secret is read by a profile that cannot be.
-        let parts = names.flatMap { (try? profiles.profile($0))?.authentication.parts ?? [] }
-        return Set(
-            parts.compactMap { part in
-                if case .variable(let name)? = part.source { name } else { nil }
-            })
     }
 }

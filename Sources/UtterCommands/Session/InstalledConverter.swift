@@ -6,7 +6,7 @@ extension Converter {
     /// The installed converter; nil: none.
     package static var installed: Converter? {
         DesktopTool.path(of: "ffmpeg").map {
-            Converter(path: $0, environment: ScrubbedEnvironment.entries())
+            Converter(path: $0) { ScrubbedEnvironment.entries() }
         }
     }
 }

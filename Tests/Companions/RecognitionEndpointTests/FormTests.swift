@@ -200,7 +200,7 @@ import Testing
             (form(bytes, head: #"name="file"; filename="a.wav""#), boundary),
         ]
         let answers = try await TestEndpoint.run(
-            { $0.converter = Converter(path: "/usr/bin/ffmpeg", environment: []) },
+            { $0.converter = Converter(path: "/usr/bin/ffmpeg") { [] } },
             { port, _ in
                 var answers: [String] = []
                 for (body, type) in bodies {
