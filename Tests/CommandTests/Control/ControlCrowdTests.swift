@@ -124,6 +124,11 @@ import Testing
         let daemon = try bench.bench.startShell(
             #"ulimit -n 48; exec "$0" daemon -c recording.min=0"#, [])
         #expect(await bench.isAnswered())
+        let folder = "/proc/\(daemon.processIdentifier)/fd"
+        // Only root may look there: the daemon forbids dumps.
+        let open = { @Sendable in try? Folder.make(at: folder).names() }
+        #expect(try await bench.run("status").status == .exited(0))
+        let before = open()?.count
         var followers = try (0..<60).map { _ in try bench.ask("follow") }
         #expect(
             await daemon.wait(for: "no descriptor for a client: Too many open files", in: .error))
@@ -133,10 +138,11 @@ import Testing
         #expect(refused.errorText.contains("hint: raise the limit with: ulimit -n"))
         withExtendedLifetime(followers) {}
         followers = []
-        // Those that wait are let in, and go, before these two are answered; a take has room then.
+        // Those that wait are let in, and go; a take has room once the daemon has closed them.
         for _ in 0..<2 {
             #expect(try await bench.run("status").status == .exited(0))
         }
+        #expect(await comesTrue { open()?.count ?? 0 <= before ?? 0 })
         #expect(try await bench.dictate().outputText == "again\n")
         try await daemon.terminate()
     }
