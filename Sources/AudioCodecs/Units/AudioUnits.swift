@@ -67,8 +67,11 @@ final class WAVUnitReader: AudioUnitReader {
 /// A frame each.
 final class FLACUnitReader: AudioUnitReader {
     private(set) var headerByteCount: Int?
+    private let measures: Bool
     private var header = FLACHeader()
     private var reader: FLACReader?
+
+    init(measures: Bool) { self.measures = measures }
 
     func take(_ bytes: Span<UInt8>, into units: inout [AudioUnit]) throws(UndecodableAudio) {
         let frames = bytes.extracting(droppingFirst: try header.take(bytes))
@@ -79,7 +82,10 @@ final class FLACUnitReader: AudioUnitReader {
         guard let reader else { return }
         reader.append(frames)
         while let frame = try reader.nextFrame() {
-            units.append(AudioUnit(byteCount: frame.byteCount, reader.samples))
+            units.append(
+                measures
+                    ? AudioUnit(byteCount: frame.byteCount, reader.samples)
+                    : AudioUnit(byteCount: frame.byteCount, frameCount: reader.samples.count))
         }
     }
 }
@@ -140,11 +146,10 @@ final class OggOpusUnitReader: AudioUnitReader {
 }
 
 extension AudioCodec {
-    /// Takes a file of this form apart; `measures`: the units say how loud they are, as they do in any
-    /// case where they must be decoded to be found.
+    /// Takes a file of this form apart; `measures`: the units say how loud they are.
     package func makeUnitReader(measures: Bool) -> any AudioUnitReader {
         switch name {
-        case AudioCodec.flac.name: FLACUnitReader()
+        case AudioCodec.flac.name: FLACUnitReader(measures: measures)
         case AudioCodec.oggOpus.name: OggOpusUnitReader(measures: measures)
         default: WAVUnitReader(measures: measures)
         }

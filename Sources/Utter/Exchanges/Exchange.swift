@@ -84,6 +84,8 @@ enum Beginning: Sendable, Equatable {
     case growth(to: Int)
     /// There is nothing to do before another lane has ended.
     case idle
+    /// Another lane fetches the token that its request needs.
+    case token
 }
 
 struct ExchangeRequest: Sendable, Equatable {

@@ -19,7 +19,7 @@ struct TokenFirst: Exchange {
     private var mayRefresh: Bool
     /// The request after the token was made before.
     private var isRenewing = false
-    /// How many tokens were fetched, and how many when each lane's request began.
+    /// How many tokens were fetched, and how many when the request of a lane began that is under way.
     private var (tokenCount, tokenCounts) = (0, [Int: Int]())
 
     init(
@@ -60,7 +60,7 @@ struct TokenFirst: Exchange {
     }
 
     var laneCount: Int { exchange.laneCount }
-    var outlivesSecrets: Bool { !tokenCounts.isEmpty && exchange.outlivesSecrets }
+    var outlivesSecrets: Bool { exchange.outlivesSecrets }
     var takenCount: Int { exchange.takenCount }
     var traits: ServiceTraits { exchange.traits }
     var progress: ExchangeProgress? { exchange.progress }
@@ -74,12 +74,12 @@ struct TokenFirst: Exchange {
     }
 
     mutating func begin(lane: Int, of recording: RecordingExtent) -> Beginning {
-        if engine == nil {
-            tokenCounts[lane] = tokenCount
-            return exchange.begin(lane: lane, of: recording)
-        }
-        guard lane == fetchLane else { return .idle }
-        return .request(begin(isComplete: recording.isComplete))
+        if isFetching(on: lane) { return .request(begin(isComplete: recording.isComplete)) }
+        // A request that is noted already may have the old token.
+        guard engine == nil || tokenCounts[lane] != nil else { return .token }
+        let beginning = exchange.begin(lane: lane, of: recording)
+        if case .request = beginning, tokenCounts[lane] == nil { tokenCounts[lane] = tokenCount }
+        return beginning
     }
 
     mutating func renew() { exchange.renew() }
@@ -87,6 +87,7 @@ struct TokenFirst: Exchange {
     mutating func record(_ result: TransferResult) { record(result, lane: 0) }
 
     mutating func record(_ result: TransferResult, lane: Int) {
+        tokenCounts[lane] = nil
         if !isFetching(on: lane) { exchange.record(result, lane: lane) }
     }
 
@@ -121,25 +122,21 @@ struct TokenFirst: Exchange {
             return fetched(reply, isSpeaking: isSpeaking, at: now)
         }
         let step = exchange.next(after: reply, lane: lane, isSpeaking: isSpeaking, at: now)
-        let isNewest = tokenCounts[lane] == tokenCount
-        // 403 says that the client may not; a good status has the code of a token that is too old.
-        guard case .failed(.tokenRefused(let status, _, _)) = step, status != 403 else {
+        let isNewest = tokenCounts.removeValue(forKey: lane) == tokenCount
+        guard case .failed(.tokenRefused(let status, _, _)) = step else {
             // A good token may be too old for the next request, hours of speech later.
             if isNewest { mayRefresh = true }
             return step
         }
-        guard isNewest, engine == nil else {
-            // Another lane has a new one, or fetches it.
-            exchange.renew()
-            return engine == nil ? .request(after: Pause(isOfNextStep: true)) : .idle
+        // 403 says that the client may not; a good status has the code of a token that is too old.
+        let isOld = status != 403 && (!isNewest || engine != nil || mayRefresh)
+        if engine == nil, isNewest {
+            // Without another token only after another secret.
+            if isOld { (mayRefresh, isRenewing) = (false, true) }
+            fetch(on: lane)
         }
-        guard mayRefresh else {
-            if exchange.outlivesSecrets { fetch(on: lane) }
-            return step
-        }
-        (mayRefresh, isRenewing) = (false, true)
+        guard isOld else { return step }
         exchange.renew()
-        fetch(on: lane)
         return .request(after: Pause(isOfNextStep: true))
     }
 

@@ -100,6 +100,20 @@ extension TakeMachine {
         var answerDelay: Duration?
     }
 
+    // MARK: - What is asked for now
+
+    /// Whether the body of a lane may end: what ends is recognised, and billed.
+    func isWanted(_ lane: Int) -> Bool {
+        if case .settled = phase { return false }
+        if case .sending = delivery.lanes[lane] { return true }
+        return false
+    }
+
+    var isRecording: Bool { if case .recording = phase { true } else { false } }
+    var isSealed: Bool { if case .delivering = phase { true } else { false } }
+
+    // MARK: - What follows from events
+
     mutating func tellEarlyAnswer(_ result: TransferResult, isResent: Bool) {
         actions.append(
             .tell(
@@ -208,6 +222,8 @@ struct TakeDelivery: Sendable {
 
         case idle
         case waiting(for: Wait)
+        /// Another lane fetches a token; the next request begins after the pause.
+        case awaitingToken(Pause)
         /// The next request is being noted, and begins after the pause.
         case noting(Pause)
         /// Under way, or in its pause.

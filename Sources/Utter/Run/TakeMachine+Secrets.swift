@@ -52,8 +52,10 @@ extension TakeMachine {
         }
         switch answer {
         case .success(let exchange):
-            // Requests on other lanes go on.
-            if !delivery.exchange.outlivesSecrets { delivery.exchange = exchange }
+            // Before the first secrets nothing was sent; later requests on other lanes go on.
+            if refusal == nil || !delivery.exchange.outlivesSecrets {
+                delivery.exchange = exchange
+            }
             if exchange.request.number > 1 { digest() }
             beginAll()
         case .failure(let failure):

@@ -16,6 +16,7 @@ internal import Upload
 /// phase  recording ──captured──▶ sealing ──sealed──▶ delivering ──all lanes done──▶ settled
 ///
 /// lane   waiting ──opened, grown, sealed──▶ noting ──noted──▶ sending ──ended──▶ idle, done
+///        awaitingToken ──another ended────▶
 ///                                              ▲                  │
 ///                                              └──one more request┘
 ///        cancel, leave, and what makes a delivery pointless:
@@ -131,18 +132,6 @@ struct TakeMachine: Sendable {
         return actions
     }
 
-    // MARK: - What is asked for now
-
-    /// Whether the body of a lane may end: what ends is recognised, and billed.
-    func isWanted(_ lane: Int) -> Bool {
-        if case .settled = phase { return false }
-        if case .sending = delivery.lanes[lane] { return true }
-        return false
-    }
-
-    var isRecording: Bool { if case .recording = phase { true } else { false } }
-    var isSealed: Bool { if case .delivering = phase { true } else { false } }
-
     // MARK: - The recording
 
     private mutating func capture(_ end: CaptureEnd, isEmpty: Bool, _ now: Moment) {
@@ -183,7 +172,7 @@ struct TakeMachine: Sendable {
         // A person who waits for the text does not wait for a pause that was made for a speaker.
         for lane in delivery.lanes.indices {
             switch delivery.lanes[lane] {
-            case .noting(let pause), .sending(_, let pause):
+            case .awaitingToken(let pause), .noting(let pause), .sending(_, let pause):
                 guard pause.isForSpeaker else { break }
                 if let cause = pause.cause, now.elapsed < pause.waitableFrom {
                     conclude(.failure(cause.naming(wait: pause.atLeast)), now)
@@ -223,6 +212,9 @@ struct TakeMachine: Sendable {
     /// Gives lanes without a request one, as many as the exchange wants.
     private mutating func beginIdle() {
         guard delivery.result == nil, mayBegin else { return }
+        for lane in delivery.lanes.indices {
+            if case .awaitingToken(let pause) = delivery.lanes[lane] { begin(lane, after: pause) }
+        }
         while delivery.lanes.count < delivery.exchange.laneCount { delivery.lanes.append(.idle) }
         for lane in 0..<delivery.exchange.laneCount {
             if case .idle = delivery.lanes[lane] { begin(lane) }
@@ -235,6 +227,7 @@ struct TakeMachine: Sendable {
         saveProgress()
         switch beginning {
         case .idle: delivery.lanes[lane] = .idle
+        case .token: delivery.lanes[lane] = .awaitingToken(pause)
         case .sealed: delivery.lanes[lane] = .waiting(for: .seal)
         case .growth(let byteCount):
             delivery.lanes[lane] = .waiting(for: .growth)
@@ -261,7 +254,7 @@ struct TakeMachine: Sendable {
         case .withdrawing:
             save(delivery.exchange.request(of: lane), .unstarted(.cancelled))
             delivery.lanes[lane] = .done
-        case .idle, .waiting, .sending, .breakingOff, .done: break
+        case .idle, .waiting, .awaitingToken, .sending, .breakingOff, .done: break
         }
     }
 
@@ -288,7 +281,7 @@ struct TakeMachine: Sendable {
             delivery.exchange.record(reply.result, lane: lane)
             saveProgress()
             delivery.lanes[lane] = .done
-        case .idle, .waiting, .noting, .withdrawing, .done: return
+        case .idle, .waiting, .awaitingToken, .noting, .withdrawing, .done: return
         }
     }
 
@@ -343,7 +336,7 @@ struct TakeMachine: Sendable {
         if case .success(let transcript) = result { noteUnreadable(in: transcript) }
         for lane in delivery.lanes.indices {
             switch delivery.lanes[lane] {
-            case .idle, .waiting: delivery.lanes[lane] = .done
+            case .idle, .waiting, .awaitingToken: delivery.lanes[lane] = .done
             case .noting: delivery.lanes[lane] = .withdrawing
             case .sending(let request, _):
                 delivery.lanes[lane] = .breakingOff(request)

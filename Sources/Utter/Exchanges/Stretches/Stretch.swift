@@ -85,11 +85,14 @@ struct RequestPace: Sendable {
     /// So many a minute; nil: any number.
     init(_ most: Int?) { self.most = most ?? .max }
 
-    /// The time from which on the next request may begin, which is counted.
-    mutating func next(from now: Duration) -> Duration {
+    /// A minute, and what requests may be late by.
+    private static let minute = Duration.seconds(61)
+
+    /// The time from which on the next request may begin, which is counted; it is `planned` for this one.
+    mutating func next(from now: Duration, planned: Duration) -> Duration {
         guard most < .max else { return now }
-        let begin = begins.count < most ? now : max(now, begins[0] + .seconds(60))
-        begins.append(begin)
+        let begin = begins.count < most ? now : max(now, begins[0] + Self.minute)
+        begins.append(max(begin, planned))
         begins.sort()
         begins.removeFirst(max(0, begins.count - most))
         return begin

@@ -10,7 +10,7 @@ internal import TakeStore
 /// what a request may carry, or else at the quietest 200 ms, which both sides of the cut then have.
 ///
 /// A pause lasts 200 ms at least, and is no louder than the room: at most 6 dB above the quietest tenth
-/// of the quarter, and 12 dB below the loudest. How loud it is was noted while it was encoded; of an old
+/// of the quarter, and 12 dB below the loudest. How loud it is was noted while it was encoded; of a kept
 /// take the codec tells. The recording is read once, in order, and blocks on the disk and for the codec:
 /// each call has a thread of its own, one after another.
 final class StretchCutter: Sendable {
@@ -181,8 +181,8 @@ final class StretchCutter: Sendable {
         }
         for unit in units {
             if state.place.offset == 0 { state.place.offset = state.reader.headerByteCount ?? 0 }
-            let frames = state.place.frame..<(state.place.frame + unit.frameCount)
-            let power = unit.power ?? powers?.power(of: frames) ?? 0
+            let middle = state.place.frame + unit.frameCount / 2
+            let power = unit.power ?? powers?.power(at: middle) ?? 0
             state.units.append(Boundary(place: state.place, power: power))
             state.place.frame += unit.frameCount
             state.place.offset += unit.byteCount

@@ -19,8 +19,8 @@ struct StretchExchange: Exchange {
         /// The frame at which its stretch begins.
         let start: Int
         var number: Int
-        /// Its request begins at this time, since the take began, or later.
-        var earliest: Duration
+        /// Its request begins at this time, since the take began, or later; nil until it is made.
+        var earliest: Duration?
         /// The one with which it began: the body goes by it to its end.
         let limit: StretchLimit
         let before: HeardBefore
@@ -164,7 +164,7 @@ struct StretchExchange: Exchange {
             return request
         }
         var request = engines[index].request
-        (request.number, request.earliest) = (lane.number, lane.earliest)
+        (request.number, request.earliest) = (lane.number, lane.earliest ?? .zero)
         if let stretch = table.first(where: { $0.start.frame == lane.start }),
             !(stretch.isWhole && (request.isComplete || limit.isNone && !mayRest))
         {
@@ -193,8 +193,7 @@ struct StretchExchange: Exchange {
             guard let place = table.firstIndex(where: { canBegin($0) }) else { return .idle }
             number += 1
             lanes[index] = Lane(
-                start: table[place].start.frame, number: number,
-                earliest: pace.next(from: recording.elapsed), limit: limit,
+                start: table[place].start.frame, number: number, limit: limit,
                 before: table.heard(before: place, by: delivery.service))
         }
         let start = lanes[index]?.start
@@ -210,7 +209,19 @@ struct StretchExchange: Exchange {
         }
         let request = engines[index].begin(isComplete: isComplete)
         mayLookForSilence = mayLookForSilence && request.saysLength && !isComplete
-        return isComplete || !request.saysLength ? .request(self.request(of: index)) : .sealed
+        guard isComplete || !request.saysLength else { return .sealed }
+        if lanes[index]?.earliest == nil {
+            let slot = slot(from: recording.elapsed, planned: recording.elapsed)
+            lanes[index]?.earliest = slot
+        }
+        return .request(self.request(of: index))
+    }
+
+    /// The time at which a request may begin, which is counted; a recording that is sent as a whole, and
+    /// a session of speech, do not wait.
+    private mutating func slot(from now: Duration, planned: Duration) -> Duration {
+        let slot = pace.next(from: now, planned: planned)
+        return isAlone || isSocket ? .zero : slot
     }
 
     private func canBegin(_ stretch: Stretch) -> Bool {
@@ -233,9 +244,9 @@ struct StretchExchange: Exchange {
         lanes[lane] = nil
     }
 
-    /// Stretches have another number in any case.
+    /// A stretch that was refused has another number in any case.
     mutating func renew() {
-        guard lanes[0] != nil else { return }
+        guard isAlone, lanes[0] != nil else { return }
         number += 1
         lanes[0]?.number = number
     }
@@ -271,7 +282,8 @@ struct StretchExchange: Exchange {
                 ? step : .failed(.responseUnusable(reason: "it answered before it had all"))
         case .request(let pause):
             number += 1
-            let earliest = pace.next(from: now.elapsed + pause.atLeast)
+            let earliest = slot(
+                from: now.elapsed + pause.atLeast, planned: now.elapsed + pause.duration)
             lanes[index]?.number = number
             lanes[index]?.earliest = earliest
             let end = end(of: table[place]).frame
