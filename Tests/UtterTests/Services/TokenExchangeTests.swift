@@ -145,6 +145,24 @@ import Testing
         #expect(server.requests.last?["Authorization"] == "Basic b3RoZXI6b25l")
     }
 
+    /// A process that finds a recording half answered fetches a token for the rest.
+    @Test func aRecordingInStretchesGoesOnWithATokenOfAnotherProcess() async throws {
+        let server = try RecordingServer(
+            scripts: [Self.token("one"), .answer(text: "a"), .answer(status: 503, text: "later")]
+                + [Self.token("two")], otherwise: .answer(text: "b"))
+        let profile = "limits = { seconds = 1 }\nexchange.parallel = 1\n" + Self.profile(server)
+        let outcome = try await bench.send(by: profile)
+        #expect(server.requests.map(\.target) == ["/token", "/listen", "/listen"])
+        bench.pipeline.shutDown()
+        let other = try Bench(stateFolder: bench.folder.path("state")) { _ in "other:one" }
+        let again = try await other.retry(outcome)
+        let rest = again.stretches.count - 1
+        #expect(again.text == "a" + String(repeating: " b", count: rest) && rest > 0)
+        let targets = server.requests.dropFirst(3).map(\.target)
+        #expect(targets == ["/token"] + Array(repeating: "/listen", count: rest))
+        #expect(server.requests.last?["Authorization"] == "Bearer two")
+    }
+
     @Test(arguments: [
         ("http://token.example/", "would travel in the clear to http://token.example"),
         ("ftp://token.example/", "must begin with http:// or https://"),
