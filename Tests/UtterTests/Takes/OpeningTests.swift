@@ -81,7 +81,7 @@ import Testing
             "#!/bin/sh\necho $$ >'\(number)'\n/bin/cat '\(sound)'\nexec /bin/sleep 1000\n"
         let program = try bench.folder.writeProgram(script, to: "ffmpeg")
         let path = try bench.folder.write(Array("ID3\u{4}".utf8), to: "a.mp3")
-        let converter = Converter(path: program, environment: [])
+        let converter = Converter(path: program) { [] }
         let take = try bench.start(
             FileReplay(path: path, pace: .unpaced, converter: converter), to: server.url())
         _ = try #require(await server.wait(untilBytes: 16_000))
