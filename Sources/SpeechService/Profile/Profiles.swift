@@ -61,7 +61,10 @@ public struct Profiles: Sendable {
             for name in shelf.names() {
                 // No secret is read by a profile that cannot be.
                 let document = try? shelf.text(name).map { try SettingsDocument.parse($0.text) }
-                variables.formUnion(document?.texts(named: "variable") ?? [])
+                for table in [document, document?["live"]?.value.table] {
+                    let auth = table?["auth"]?.value.table
+                    variables.formUnion(auth?.texts(named: "variable") ?? [])
+                }
             }
         }
     }

@@ -78,7 +78,11 @@ struct TokenFirst: Exchange {
         // A request that is noted already may have the old token.
         guard engine == nil || tokenCounts[lane] != nil else { return .token }
         let beginning = exchange.begin(lane: lane, of: recording)
-        if case .request = beginning, tokenCounts[lane] == nil { tokenCounts[lane] = tokenCount }
+        if case .request = beginning {
+            tokenCounts[lane] = tokenCounts[lane] ?? tokenCount
+        } else {
+            tokenCounts[lane] = nil
+        }
         return beginning
     }
 
@@ -129,9 +133,9 @@ struct TokenFirst: Exchange {
             return step
         }
         // 403 says that the client may not; a good status has the code of a token that is too old.
-        let isOld = status != 403 && (!isNewest || engine != nil || mayRefresh)
-        if engine == nil, isNewest {
-            // Without another token only after another secret.
+        let isOld = !isNewest || engine != nil || status != 403 && mayRefresh
+        // A new token that was refused is fetched again where another secret is asked for.
+        if engine == nil, isNewest, isOld || exchange.outlivesSecrets {
             if isOld { (mayRefresh, isRenewing) = (false, true) }
             fetch(on: lane)
         }

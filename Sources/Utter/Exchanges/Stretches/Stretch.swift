@@ -88,14 +88,23 @@ struct RequestPace: Sendable {
     /// A minute, and what requests may be late by.
     private static let minute = Duration.seconds(61)
 
-    /// The time from which on the next request may begin, which is counted; it is `planned` for this one.
+    /// Counts the next request, at the time for which it is planned, and says when it may begin.
     mutating func next(from now: Duration, planned: Duration) -> Duration {
-        guard most < .max else { return now }
-        let begin = begins.count < most ? now : max(now, begins[0] + Self.minute)
-        begins.append(max(begin, planned))
+        guard begins.count >= most else {
+            count(planned)
+            return now
+        }
+        let begin = max(now, begins[0] + Self.minute)
+        count(max(begin, planned))
+        return begin
+    }
+
+    /// Counts a request that waits for no other.
+    mutating func count(_ begin: Duration) {
+        guard most < .max else { return }
+        begins.append(begin)
         begins.sort()
         begins.removeFirst(max(0, begins.count - most))
-        return begin
     }
 }
 

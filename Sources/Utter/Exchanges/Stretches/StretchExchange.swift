@@ -220,8 +220,9 @@ struct StretchExchange: Exchange {
     /// The time at which a request may begin, which is counted; a recording that is sent as a whole, and
     /// a session of speech, do not wait.
     private mutating func slot(from now: Duration, planned: Duration) -> Duration {
-        let slot = pace.next(from: now, planned: planned)
-        return isAlone || isSocket ? .zero : slot
+        guard isAlone || isSocket else { return pace.next(from: now, planned: planned) }
+        pace.count(planned)
+        return .zero
     }
 
     private func canBegin(_ stretch: Stretch) -> Bool {
@@ -249,6 +250,7 @@ struct StretchExchange: Exchange {
         guard isAlone, lanes[0] != nil else { return }
         number += 1
         lanes[0]?.number = number
+        lanes[0]?.earliest = nil
     }
 
     mutating func next(after reply: Reply, isSpeaking: Bool, at now: Moment) -> ExchangeStep {
