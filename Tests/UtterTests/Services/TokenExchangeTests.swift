@@ -157,7 +157,7 @@ import Testing
         let other = try Bench(stateFolder: bench.folder.path("state")) { _ in "other:one" }
         let again = try await other.retry(outcome)
         let rest = again.stretches.count - 1
-        #expect(again.text == "a" + String(repeating: " b", count: rest) && rest > 0)
+        #expect(again.text.hasPrefix("a ") && again.text.hasSuffix("b") && rest > 0)
         let targets = server.requests.dropFirst(3).map(\.target)
         #expect(targets == ["/token"] + Array(repeating: "/listen", count: rest))
         #expect(server.requests.last?["Authorization"] == "Bearer two")
