@@ -161,6 +161,7 @@ import Testing
         let targets = server.requests.dropFirst(3).map(\.target)
         #expect(targets == ["/token"] + Array(repeating: "/listen", count: rest))
         #expect(server.requests.last?["Authorization"] == "Bearer two")
+        other.pipeline.shutDown()
     }
 
     @Test(arguments: [
