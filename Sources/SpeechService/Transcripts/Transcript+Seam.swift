@@ -57,12 +57,11 @@ extension Transcript {
     /// beginning of the next one, where the words around it may be broken off.
     private func counts(meeting part: Transcript, _ overlap: Double) -> (Int, Int) {
         let most = Int(overlap * Self.fastestSpeech)
-        let end =
-            Array(
-                finals.reversed().lazy.flatMap { $0.tokens.reversed() }.prefix(most).map(\.plain)
-            ).reversed() as [String]
-        let beginning: [String] = Array(
-            part.finals.lazy.flatMap(\.tokens).prefix(most).map(\.plain))
+        var end: [String] = []
+        for text in finals.reversed() where end.count < most {
+            end = text.tokens.suffix(most - end.count).map(\.plain) + end
+        }
+        let beginning = part.finals.flatMap(\.tokens).prefix(most).map(\.plain)
         var best = (score: 0, own: 0, its: 0)
         for own in end.indices {
             for its in beginning.indices {
