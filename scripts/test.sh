@@ -97,6 +97,9 @@ fi
 if [ -n "$leavings" ]; then
     echo "utter: error: tests have left in the temporary folder:" >&2
     head -n 20 <<<"$leavings" >&2
+    # The files in it tell which test it was.
+    while read -r name; do find "$TMPDIR/$name" -mindepth 1; done <<<"$leavings" |
+        head -n 40 >&2 || true
     status=1
 fi
 printf 'utter: left out: %s\n' "${left_out[@]}" >&2
