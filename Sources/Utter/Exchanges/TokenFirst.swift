@@ -6,7 +6,7 @@ internal import Upload
 
 /// Fetches a token before another exchange, and again when the service refuses it.
 ///
-/// One lane fetches it; the others begin nothing before it is there.
+/// A lane fetches the token, and the other lanes wait for it before their next requests.
 struct TokenFirst: Exchange {
     private let use: TokenExchange
     private let url: ServiceURL

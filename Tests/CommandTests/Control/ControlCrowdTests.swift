@@ -138,7 +138,7 @@ import Testing
         #expect(refused.errorText.contains("hint: raise the limit with: ulimit -n"))
         withExtendedLifetime(followers) {}
         followers = []
-        // Those that wait are let in, and go; a take has room once the daemon has closed them.
+        // The daemon lets the waiting clients in and closes them; a take has room then.
         for _ in 0..<2 {
             #expect(try await bench.run("status").status == .exited(0))
         }

@@ -51,7 +51,7 @@ import Testing
             policy: .never)
     }
 
-    /// What each lane does next: fetch a token, wait for it, send a stretch, or nothing.
+    /// Says for each lane whether it fetches a token, waits for it, sends a stretch or has nothing to do.
     private mutating func begin() -> [String] {
         (0..<exchange.laneCount).map { begin(lane: $0) }
     }
