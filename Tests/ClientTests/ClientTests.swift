@@ -95,7 +95,7 @@ import Utter
                 order.append(failure.description)
             case .progress(let progress): #expect(progress.level.decibels < 0)
             case .opening, .began, .noticed, .negotiated, .connected, .signal, .lost, .quiet,
-                .resumed, .paused, .sent, .answeredEarly, .resending:
+                .resumed, .paused, .sent, .paced, .answeredEarly, .resending:
                 break
             }
         }

@@ -48,6 +48,7 @@ import Testing
         state("tail", [.text(["0:05.0", "0:05"]), .level(meter)], dangers: ["not protected"]),
         state("sending", [.text(["25%"])], .outage(isBusy: true, nextTry: now - .seconds(1))),
         state("waiting", [.since(now - .seconds(75))]),
+        state("sending", [.text(["25%"])], .paced(until: now + .seconds(40))),
         state("refused", [.text(["0:05.0", "0:05"]), .level(meter)]),
         state("send", [.share(0.4), .text(["4/10, 1 failed, 9.0× real time", "4/10, 1 failed"])]),
         state("flush", [.share(1), .text(["500/500"])]),
@@ -116,7 +117,7 @@ import Testing
             let now = state.lines(columns: 80, rows: 24, hasColour: false, at: Self.now)
             #expect(now == later || state.nextChange != nil)
         }
-        #expect(Self.states.filter { $0.nextChange != nil }.count == 3)
+        #expect(Self.states.filter { $0.nextChange != nil }.count == 4)
     }
 
     // MARK: - Messages

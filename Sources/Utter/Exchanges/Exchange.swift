@@ -186,6 +186,14 @@ struct Pause: Sendable, Equatable {
     /// Odd about the answer, and told to the person.
     var notice: String?
 
+    /// The rest of a pause of which a part is over.
+    func rest(after elapsed: Duration) -> Pause {
+        var pause = self
+        pause.duration = max(.zero, duration - elapsed)
+        pause.atLeast = max(.zero, atLeast - elapsed)
+        return pause
+    }
+
     /// The pause before this request: no longer than it must be once the speaker has ended, and long
     /// enough for what is held back.
     func fitted(to request: ExchangeRequest, of recording: RecordingExtent) -> Pause {

@@ -142,9 +142,14 @@ extension TakeMachine {
         actions.append(.awaitPause(frame: frame))
     }
 
+    mutating func rest(at frame: Int) {
+        isResting = pausedAt == frame
+        if isResting { delivery.exchange.rest(true) }
+    }
+
     mutating func resume() {
         if pausedAt != nil { actions.append(.savePause(frame: nil)) }
-        pausedAt = nil
+        (pausedAt, isResting) = (nil, false)
         actions.append(.tell(.resumed))
         delivery.exchange.rest(false)
         beginWaiting(for: [.growth])
@@ -222,8 +227,8 @@ struct TakeDelivery: Sendable {
 
         case idle
         case waiting(for: Wait)
-        /// Another lane fetches a token; the next request begins after the pause.
-        case awaitingToken(Pause)
+        /// Another lane fetches a token; the next request begins after the pause, which runs since then.
+        case awaitingToken(Pause, since: Duration)
         /// The next request is being noted, and begins after the pause.
         case noting(Pause)
         /// Under way, or in its pause.

@@ -43,6 +43,12 @@ extension TakeMachine {
         return true
     }
 
+    /// Goes on with another exchange, which learns of the pause that lasts.
+    mutating func use(_ exchange: any Exchange) {
+        delivery.exchange = exchange
+        delivery.exchange.rest(isResting)
+    }
+
     mutating func take(_ answer: Swift.Result<any Exchange, TakeFailure>, _ now: Moment) {
         var refusal: TakeFailure?
         switch secrets {
@@ -54,7 +60,7 @@ extension TakeMachine {
         case .success(let exchange):
             // Before the first secrets nothing was sent; later requests on other lanes go on.
             if refusal == nil || !delivery.exchange.outlivesSecrets {
-                delivery.exchange = exchange
+                use(exchange)
             }
             if exchange.request.number > 1 { digest() }
             beginAll()

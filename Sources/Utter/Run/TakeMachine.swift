@@ -57,6 +57,8 @@ struct TakeMachine: Sendable {
     private var hasSound = true
     /// The frame at which the recording pauses; nil while it goes on.
     var pausedAt: Int?
+    /// That pause lasts for longer than a request should wait for sound.
+    var isResting = false
     var secrets = Secrets.known
     var actions: [Action] = []
 
@@ -86,7 +88,7 @@ struct TakeMachine: Sendable {
         switch event {
         case .opened(let exchange):
             isOpened = true
-            if let exchange, !delivery.hasBegun { delivery.exchange = exchange }
+            if let exchange, !delivery.hasBegun { use(exchange) }
             if isSealed { ask() }
             beginAll()
         case .began:
@@ -120,7 +122,7 @@ struct TakeMachine: Sendable {
         case .resumed: resume()
         case .pause: if isRecording, !isEndFinal { actions.append(.pauseCapture) }
         case .paused(let frame): pause(at: frame)
-        case .pauseLasts(let frame): if pausedAt == frame { delivery.exchange.rest(true) }
+        case .pauseLasts(let frame): rest(at: frame)
         case .cancel: giveUp(.cancelled, .cancelled, now)
         case .leave: giveUp(.left, .withoutTail, now)
         case .unrecordable(let failure, let end): settle(.failure(failure), end)
@@ -172,7 +174,7 @@ struct TakeMachine: Sendable {
         // A person who waits for the text does not wait for a pause that was made for a speaker.
         for lane in delivery.lanes.indices {
             switch delivery.lanes[lane] {
-            case .awaitingToken(let pause), .noting(let pause), .sending(_, let pause):
+            case .awaitingToken(let pause, _), .noting(let pause), .sending(_, let pause):
                 guard pause.isForSpeaker else { break }
                 if let cause = pause.cause, now.elapsed < pause.waitableFrom {
                     conclude(.failure(cause.naming(wait: pause.atLeast)), now)
@@ -213,7 +215,8 @@ struct TakeMachine: Sendable {
     private mutating func beginIdle() {
         guard delivery.result == nil, mayBegin else { return }
         for lane in delivery.lanes.indices {
-            if case .awaitingToken(let pause) = delivery.lanes[lane] { begin(lane, after: pause) }
+            guard case .awaitingToken(let pause, let start) = delivery.lanes[lane] else { continue }
+            begin(lane, after: pause.rest(after: delivery.extent.elapsed - start))
         }
         while delivery.lanes.count < delivery.exchange.laneCount { delivery.lanes.append(.idle) }
         for lane in 0..<delivery.exchange.laneCount {
@@ -227,7 +230,8 @@ struct TakeMachine: Sendable {
         saveProgress()
         switch beginning {
         case .idle: delivery.lanes[lane] = .idle
-        case .token: delivery.lanes[lane] = .awaitingToken(pause)
+        case .token:
+            delivery.lanes[lane] = .awaitingToken(pause, since: delivery.extent.elapsed)
         case .sealed: delivery.lanes[lane] = .waiting(for: .seal)
         case .growth(let byteCount):
             delivery.lanes[lane] = .waiting(for: .growth)
@@ -249,6 +253,9 @@ struct TakeMachine: Sendable {
                 request.number == number
             else { return begin(lane, after: pause) }
             let rest = pause.fitted(to: request, of: delivery.extent)
+            if rest.atLeast > max(pause.atLeast, rest.duration) {
+                actions.append(.tell(.paced(pause: rest.atLeast)))
+            }
             delivery.lanes[lane] = .sending(request, rest)
             actions.append(.start(lane: lane, request, rest))
         case .withdrawing:

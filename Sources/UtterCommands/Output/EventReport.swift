@@ -61,6 +61,7 @@ struct EventReport {
                 "event": "interrupted", "message": failure.description,
                 "pauseMs": pause.milliseconds,
             ]
+        case .paced(let pause): ["event": "paced", "pauseMs": pause.milliseconds]
         case .answeredEarly(let status, let sentByteCount, let isResent):
             [
                 "event": "answered-early", "status": status, "sentBytes": sentByteCount,

@@ -35,6 +35,8 @@ struct StatusLine: Equatable {
     private let isUnkept: Bool
     /// Nothing is sent before, while the service is not reached.
     private var nextTry: ContinuousClock.Instant?
+    /// A request waits until then: the service takes no more of them a minute.
+    private var paced: ContinuousClock.Instant?
     private var waitingSince: ContinuousClock.Instant?
     private var words = ""
     /// The course for readers who see no line.
@@ -67,6 +69,7 @@ struct StatusLine: Equatable {
         case .paused: isPaused = true
         case .resumed: isPaused = false
         case .interrupted(_, let pause): nextTry = now + pause
+        case .paced(let pause): paced = now + pause
         case .resending: progress?.sentByteCount = 0
         default: break
         }
@@ -100,7 +103,8 @@ struct StatusLine: Equatable {
         var screen = ScreenState(phase.rawValue, tone, facts: facts)
         screen.dangers =
             (isHearing && isMute ? ["no signal"] : []) + (isUnprotected ? ["not protected"] : [])
-        screen.delay = outage ?? behind.map { .behind(seconds: $0) }
+        screen.delay =
+            outage ?? behind.map { .behind(seconds: $0) } ?? paced.map { .paced(until: $0) }
         (screen.isSafe, screen.service) = (isSafe, service)
         screen.words = words
         (screen.course, screen.connection) = (course, connection)

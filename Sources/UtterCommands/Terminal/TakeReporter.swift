@@ -125,6 +125,9 @@ struct TakeReporter {
                 screen.show(line.screen, of: number)
             }
             detail("next try in \(StatusLine.seconds(pause))")
+        case .paced(let pause):
+            detail(
+                "next request in \(StatusLine.seconds(pause)): the service takes no more a minute")
         case .resending(let attempt, let url):
             detail("attempt \(attempt), to \(url)")
         }

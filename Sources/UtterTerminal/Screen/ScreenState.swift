@@ -22,6 +22,8 @@ package struct ScreenState: Sendable, Equatable {
         /// Nothing is sent before `nextTry`; a busy service can be reached.
         case outage(isBusy: Bool, nextTry: ContinuousClock.Instant)
         case behind(seconds: Int)
+        /// The service takes no more requests a minute.
+        case paced(until: ContinuousClock.Instant)
     }
 
     /// How far a recording has come, for lines that stay.
@@ -65,8 +67,11 @@ package struct ScreenState: Sendable, Equatable {
 
     /// When the picture changes by itself; nil: never.
     var nextChange: Duration? {
-        var counts = facts.contains { if case .since = $0 { true } else { false } }
-        if case .outage = delay { counts = true }
+        let counts =
+            switch delay {
+            case .outage, .paced: true
+            case .behind, nil: facts.contains { if case .since = $0 { true } else { false } }
+            }
         return counts ? .milliseconds(100) : nil
     }
 
@@ -185,11 +190,24 @@ package struct ScreenState: Sendable, Equatable {
         case .behind(let seconds): return ["behind by \(seconds) s", "behind \(seconds) s"]
         case .outage(let isBusy, let nextTry):
             let name = isBusy ? "busy" : "offline"
-            guard nextTry > now else { return ["\(name), trying again", name] }
-            // The last second is shown as 1, not as 0.
-            let seconds = (nextTry - now).components.seconds + 1
+            guard let seconds = Self.seconds(from: now, to: nextTry) else {
+                return ["\(name), trying again", name]
+            }
             return ["\(name), next try in \(seconds) s", "\(name) \(seconds) s", name]
+        case .paced(let next):
+            guard let seconds = Self.seconds(from: now, to: next) else { return [] }
+            return [
+                "the service takes no more a minute, next request in \(seconds) s",
+                "next request in \(seconds) s", "next \(seconds) s",
+            ]
         }
+    }
+
+    /// The last second is shown as 1, not as 0; nil when none is left.
+    private static func seconds(
+        from now: ContinuousClock.Instant, to end: ContinuousClock.Instant
+    ) -> Int64? {
+        end > now ? (end - now).components.seconds + 1 : nil
     }
 
     /// Minutes, seconds and tenths.

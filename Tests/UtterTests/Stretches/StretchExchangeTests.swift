@@ -174,7 +174,7 @@ import Testing
             extent.frameCount = whole.frameCount
         }
         var due: [TakeMachine.Action] = machine.handle(.opened(nil), at: now)
-        var pauses: [Duration] = []
+        var (pauses, told) = ([Duration](), [Duration]())
         while !due.isEmpty {
             switch due.removeFirst() {
             case .cut(let request):
@@ -182,10 +182,12 @@ import Testing
                 due += machine.handle(.cut([cut], of: request.start.frame), at: now)
             case .note(let lane, _): due += machine.handle(.noted(lane: lane), at: now)
             case .start(_, _, let pause): pauses.append(pause.atLeast)
+            case .tell(.paced(let pause)): told.append(pause)
             default: break
             }
         }
         #expect(pauses == [.zero, .seconds(61)])
+        #expect(told == [.seconds(61)])
     }
 
     /// A service that says nothing of silence has heard nothing there.
@@ -312,6 +314,20 @@ import Testing
     }
 
     /// The sound is there again before the place was found.
+    /// A password is asked for while a person speaks, and pauses.
+    @Test func aPauseIsKnownToTheRequestThatSecretsMade() throws {
+        let plan = try Self.plan("seconds = 60")
+        var machine = TakeMachine(
+            TakeDelivery(start: 44, exchange: StretchExchange(plan)), wantsSecrets: true)
+        let now = Moment { $0 = Self.recording(5, isComplete: false) }
+        for event in [.opened(nil), .began, .paused(frame: 80_000)] as [TakeMachine.Event] {
+            _ = machine.handle(event, at: now)
+        }
+        _ = machine.handle(.pauseLasts(frame: 80_000), at: now)
+        let actions = machine.handle(.secrets(.success(StretchExchange(plan))), at: now)
+        #expect(actions.contains { if case .cut(let cut) = $0 { cut.isAtRest } else { false } })
+    }
+
     @Test func aPauseThatIsOverCutsNothing() throws {
         var exchange = StretchExchange(try Self.plan(""))
         let before = Self.recording(5, isComplete: false)

@@ -49,6 +49,9 @@ public enum TakeEvent: Sendable {
     /// The transfer broke, or the service cannot answer now; recording goes on. The next
     /// attempt begins after the pause.
     case interrupted(TakeFailure, pause: Duration)
+    /// The next request of a recording in several waits this long: the service takes no more of them a
+    /// minute.
+    case paced(pause: Duration)
     /// The service answered with this status when it had this many bytes of a body that was longer,
     /// or not at its end. Recording goes on; if `isResent`, the body is sent once more when it is
     /// complete, with its length.
