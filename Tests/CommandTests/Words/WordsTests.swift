@@ -26,6 +26,8 @@ import Testing
                 try stage.write(text.map { $0 + "\n" }.joined(), to: String(line.dropFirst(3)))
             } else if let variable = line.wholeMatch(of: /([A-Z][A-Z_]*)=(.*)/) {
                 stage.variables["\(variable.1)"] = stage.expanded("\(variable.2)")
+            } else if line.hasPrefix("status ") {
+                stage.usualStatus = line
             } else if line.hasPrefix("$ ") {
                 let expected = lines.prefix(while: WordsLines.areExpected)
                 lines = lines.dropFirst(expected.count)
@@ -57,6 +59,8 @@ private final class WordsStage {
     private let home: String
     private let samples = SourceTree.path("samples")
     var variables = CommandRun.cleanEnvironment
+    /// The line of the status that commands have where their lines name none.
+    var usualStatus = "status 0"
 
     /// 2026-11-27 12:00 UTC, from which the scripts count the ages of takes.
     private static let noon = 1_795_780_800.0
@@ -103,13 +107,13 @@ private final class WordsStage {
     private func lines(
         _ output: [UInt8], _ error: [UInt8], _ status: CommandResult.Status
     ) -> [String] {
-        let end: [String] =
+        let end =
             switch status {
-            case .exited(let number): number == 0 ? [] : ["status \(number)"]
-            case .signalled(let number): ["status signal \(number)"]
+            case .exited(let number): "status \(number)"
+            case .signalled(let number): "status signal \(number)"
             }
         return WordsLines.of(shown(output), behind: "|")
-            + WordsLines.of(shown(error), behind: "!") + end
+            + WordsLines.of(shown(error), behind: "!") + (end == usualStatus ? [] : [end])
     }
 
     private func runHere(_ command: String) async throws -> [String] {
@@ -151,13 +155,8 @@ private final class WordsStage {
         var all = Set(Environment.all { $0 != "ALSA_CONFIG_PATH" })
         let status = String(decoding: try readFile("/proc/thread-self/status"), as: UTF8.self)
         all.formUnion(status.matches(of: /(Umask|SigBlk):.*/).map { String($0.0) })
-        let files = (0..<1_024).map { target(of: "fd/\($0)") }.filter { $0.hasPrefix(folder) }
-        return all.union(files + ["working folder \(target(of: "cwd"))"])
-    }
-
-    private static func target(of link: String) -> String {
-        guard let target = realpath("/proc/self/\(link)", nil) else { return "" }
-        defer { free(target) }
-        return String(cString: target)
+        let files = (0..<1_024).compactMap { "/proc/self/fd/\($0)".resolvedPath }
+        let own = files.filter { $0.hasPrefix(folder) }
+        return all.union(own + ["working folder \("/proc/self/cwd".resolvedPath ?? "")"])
     }
 }
