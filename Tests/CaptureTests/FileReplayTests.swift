@@ -78,6 +78,7 @@ import Testing
         let bytes = WAVBytes.speech(samples)
         try #require(Glibc.write(writer, bytes, bytes.count) == bytes.count)
         let source = FileReplay(path: path, pace: .unpaced)
+        #expect(!source.isStored)
         _ = try source.open()
         if writerLeaves {
             let reader = Glibc.open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)

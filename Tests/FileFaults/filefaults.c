@@ -18,7 +18,7 @@
 //   UTTER_FAULT_FREED    writes that get ENOSPC before there is room again
 //
 // A line of the trace: number, operation, thread, result, errno, path, second path or "-", offset or
-// flags, length, the bytes that were written in hexadecimal or "-", the nanoseconds at which it was
+// flags, length, the bytes that were written in base64 or "-", the nanoseconds at which it was
 // called and at which it returned; separated by tabs. A line whose operation is about to kill the
 // program and has not happened is not written.
 
@@ -123,21 +123,34 @@ static long long now(void) {
     return time.tv_sec * 1000000000LL + time.tv_nsec;
 }
 
+// Writes bytes in base64 (RFC 4648, 4), and returns how many characters that takes.
+static size_t encode(const unsigned char *bytes, size_t count, char *text) {
+    static const char digits[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    size_t length = 0;
+    for (size_t i = 0; i < count; i += 3) {
+        unsigned bits = bytes[i] << 16;
+        if (i + 1 < count) bits |= bytes[i + 1] << 8;
+        if (i + 2 < count) bits |= bytes[i + 2];
+        text[length++] = digits[bits >> 18];
+        text[length++] = digits[bits >> 12 & 63];
+        text[length++] = i + 1 < count ? digits[bits >> 6 & 63] : '=';
+        text[length++] = i + 2 < count ? digits[bits & 63] : '=';
+    }
+    return length;
+}
+
 static void note(struct operation *it, long result, int error) {
-    static const char digits[] = "0123456789abcdef";
     char thread[17] = "";
     size_t kept = it->bytes && result > 0 ? (size_t)result : 0;
-    char *line = malloc(3 * path_size + 2 * kept);
+    char *line = malloc(3 * path_size + 2 * (kept + 2));
     size_t length;
     if (line == NULL || trace < 0) return free(line);
     prctl(PR_GET_NAME, thread);
     length = snprintf(
         line, 3 * path_size, "%ld\t%s\t%s\t%ld\t%d\t%s\t%s\t%lld\t%zu\t", it->index, it->name,
         thread, result, error, it->path, it->other[0] ? it->other : "-", it->offset, it->length);
-    for (size_t i = 0; i < kept; i++) {
-        line[length++] = digits[((const unsigned char *)it->bytes)[i] >> 4];
-        line[length++] = digits[((const unsigned char *)it->bytes)[i] & 15];
-    }
+    length += encode(it->bytes, kept, line + length);
     if (kept == 0) line[length++] = '-';
     length += sprintf(line + length, "\t%lld\t%lld\n", it->begin, now());
     if (syscall(SYS_write, trace, line, length) != (long)length) abort();

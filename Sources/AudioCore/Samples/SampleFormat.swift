@@ -30,8 +30,23 @@ package enum SampleFormat: Sendable, Hashable, CaseIterable {
     /// no room.
     package func decode(_ bytes: Span<UInt8>, into samples: inout [Int16]) {
         let count = bytes.count / byteCount
+        guard self != .int16 else {
+            return Self.copy(bytes.extracting(first: 2 * count), to: &samples)
+        }
         for index in 0..<count {
             samples.append(sample(at: index * byteCount, in: bytes))
+        }
+    }
+
+    /// Appends samples that are in memory as in the file: all machines that we run on are little-endian.
+    private static func copy(_ bytes: Span<UInt8>, to samples: inout [Int16]) {
+        samples.append(addingCapacity: bytes.count / 2) { output in
+            unsafe output.withUnsafeMutableBufferPointer { buffer, count in
+                unsafe bytes.withUnsafeBytes {
+                    unsafe UnsafeMutableRawBufferPointer(buffer).copyMemory(from: $0)
+                }
+                count = bytes.count / 2
+            }
         }
     }
 
@@ -39,8 +54,7 @@ package enum SampleFormat: Sendable, Hashable, CaseIterable {
         switch self {
         case .uint8:
             Int16(Int(bytes[offset]) - 128) << 8
-        case .int16:
-            Int16(truncatingIfNeeded: bytes.littleEndian(at: offset, byteCount: 2))
+        case .int16: Int16(truncatingIfNeeded: bytes.littleEndian(at: offset, byteCount: 2))
         case .int24:
             // Moved to the top of 32 bits, so that the sign is where it belongs.
             Self.rounded(

@@ -77,10 +77,8 @@ public final class FileReplay: CaptureSource {
 
     /// Whether no speaker waits for it; a file that is replayed at a pace stands for a voice.
     ///
-    /// Before it is opened, a path stands for a file.
-    public var isStored: Bool { !clock.isHoldingBack && (audio?.isFile ?? isNamed) }
-
-    private var isNamed: Bool { if case .descriptor = input { false } else { true } }
+    /// Before it is opened, its name says whether it is a file.
+    public var isStored: Bool { !clock.isHoldingBack && (audio?.isFile ?? isFile) }
 
     /// When the next period has been spoken.
     public var nextFrames: ContinuousClock.Instant? {
@@ -104,6 +102,7 @@ public final class FileReplay: CaptureSource {
     static let headerWait = Duration.seconds(10)
 
     private let input: Input
+    private let isFile: Bool
     private let converter: Converter?
     /// So that no program outlives a take that ends while this is opening.
     let awaited = AwaitedProgram()
@@ -111,7 +110,7 @@ public final class FileReplay: CaptureSource {
     private var audio: (any RecordedAudio)?
     private var isStopped = false
 
-    /// Names a file; it is opened by `open`.
+    /// Names a file, and looks at whether it is one; it is opened by `open`.
     ///
     /// - Parameters:
     ///   - path: a file, a FIFO or a device.
@@ -132,6 +131,12 @@ public final class FileReplay: CaptureSource {
     private init(_ input: Input, name: String, _ clock: ReplayClock, _ converter: Converter?) {
         self.input = input
         self.name = name
+        isFile =
+            switch input {
+            case .path: OwnFile.isRegular(name)
+            case .playlist: true
+            case .descriptor: false
+            }
         (self.converter, self.clock) = (converter, clock)
     }
 
