@@ -134,7 +134,8 @@ extension RecorderMachine {
     mutating func show(_ state: Dictation.State) {
         let take = state.take.flatMap { id(of: $0) }
         if take != status.take { (status.elapsedMs, status.text, status.level) = (0, "", nil) }
-        (status.take, status.phase, isLatched) = (take, state.phase, state.isLatched)
+        (status.take, status.phase) = (take, state.phase)
+        (isLatched, isListening) = (state.isLatched, state.isListening)
         status.troubles = state.take.flatMap { entry($0)?.trouble.lines }
         actions.append(.show(status))
         guard let number = state.take, state.phase == .recording else { return }

@@ -36,8 +36,9 @@ package struct RecorderMachine: Sendable {
     package private(set) var isLeaving = false
     /// Whether it ends: nothing begins any more.
     private(set) var isClosing = false
-    /// Whether what is recorded goes on without a key.
-    var isLatched = false
+    /// Whether what is recorded goes on without a key; whether a take is recorded, or the next one is
+    /// about to be.
+    var (isLatched, isListening) = (false, false)
     /// Why the take that was to begin last did not.
     private var failure: ControlFailure?
     /// The stop or cancel that was begun last.
@@ -94,7 +95,9 @@ package struct RecorderMachine: Sendable {
             expire { _ in true }
         }
         admitHeld()
-        if !isClosing, isLeaving || !status.isDaemon, entries.isEmpty, requests == 0, !isExpecting {
+        if !isClosing, isLeaving || !status.isDaemon, entries.isEmpty, requests == 0, !isExpecting,
+            !isListening
+        {
             isClosing = true
             actions.append(.finish)
         }
@@ -156,6 +159,8 @@ package struct RecorderMachine: Sendable {
             return held.append(next)
         }
         guard let entry = entries.last(where: { !$0.isCaptured }) else {
+            // The next take is about to begin.
+            if isListening { return held.append(next) }
             let isItsOwn = entries.isEmpty && !isOther(request)
             return status.isDaemon || isItsOwn || client == nil
                 ? pass(request, for: client) : giveUp(for: client)
@@ -164,7 +169,7 @@ package struct RecorderMachine: Sendable {
         guard status.take == entry.id.text, status.isRecording || status.phase == .tail else {
             return held.append(next)
         }
-        guard status.isRecording else {
+        guard isListening else {
             guard isOther(request, than: entry) else { return pass(request, for: client) }
             actions.append(.endTail(entry.number))
             return held.append(next)

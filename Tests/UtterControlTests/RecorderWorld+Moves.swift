@@ -8,7 +8,7 @@ extension RecorderWorld {
     /// All that may happen now.
     var legal: [Move] {
         var all: [Move] = []
-        if clients.count < Self.crowd - (purpose == .command ? 1 : 0) {
+        if clients.count < Self.crowd - ([.command, .looping].contains(purpose) ? 1 : 0) {
             if hasKeys {
                 all += [.ask(.start), .ask(.stop)]
                 all += [.key(.keyDown), .key(.keyUp), .key(.keyUp, isHeld: true)]
@@ -34,6 +34,9 @@ extension RecorderWorld {
             if !take.isHeard, !hasKeys { all.append(.step(index + 1, .listening)) }
             if take.isResuming { all.append(.step(index + 1, .resumed)) }
             if take.isPausing { all.append(.step(index + 1, .paused)) }
+            // Two sentences are as good as any number.
+            let mayFallSilent = purpose == .looping && takes.count == 1 && talk.isLatched
+            if mayFallSilent, take.isHeard || hasKeys { all.append(.step(index + 1, .fellSilent)) }
         }
         return all + owed + (orders.isEmpty || hasKeys ? [] : [.carryOut(canRecord: false)])
     }
@@ -44,7 +47,11 @@ extension RecorderWorld {
         if machine.isExpecting { all.append(.unasked) }
         all += timed.map { .overdue($0) }
         for (index, take) in takes.enumerated() {
-            if !take.isCaptured { all.append(.step(index + 1, .captured)) }
+            if !take.isCaptured {
+                all.append(purpose == .looping ? .told(index + 1) : .step(index + 1, .captured))
+            } else if !take.isFollowed, purpose == .looping {
+                all.append(.step(index + 1, .captured))
+            }
             if take.isCaptured, !take.isConcluded { all.append(.conclude(index + 1)) }
             let isDue = machine.due(Self.id(index + 1)) != nil
             if isDue { all += [true, false].map { .place(index + 1, isTaken: $0) } }
@@ -91,6 +98,7 @@ extension RecorderWorld {
             key.add(held.isOverdue.map { $0 ? 2 : 1 } ?? 0)
         }
         key.add(talk.isLatched)
+        key.add(talk.isListening)
         key.add(clients.count)
         for (index, client) in clients.enumerated() where places[index] >= 0 {
             switch client {
@@ -116,6 +124,7 @@ extension RecorderWorld {
             key.add(take.isPrinted)
             key.add(take.isTold)
             key.add(take.isPlaced)
+            key.add(take.isFollowed)
         }
         key.add(-2)
         for entry in machine.entries {

@@ -23,6 +23,8 @@ struct RecorderWorld {
         case carryOut(canRecord: Bool)
         case step(Int, DictationStep)
         case conclude(Int)
+        /// A recorder that listens again hears of the end of a take before its dictation does.
+        case told(Int)
         /// Nothing more is waited for after a take.
         case waited(Int)
         case leave(Int, hasPrinted: Bool)
@@ -33,6 +35,8 @@ struct RecorderWorld {
         case daemon, command, client
         /// As `client`, of a press that has said where the text goes.
         case placed
+        /// The same, and silence ends a take that is followed by another.
+        case looping
     }
 
     enum Client: Equatable {
@@ -53,6 +57,8 @@ struct RecorderWorld {
         var isPrinted = false
         var isTold = false
         var isPlaced = false
+        /// The dictation knows that it is captured.
+        var isFollowed = false
     }
 
     /// The moves so far, the last one first: worlds that have moved alike share them.
@@ -106,11 +112,12 @@ struct RecorderWorld {
         (self.purpose, self.hasKeys) = (purpose, hasKeys)
         switch purpose {
         case .daemon: machine = RecorderMachine(.daemon, process: 1)
-        case .client, .command, .placed:
-            let purpose = RecorderMachine.Purpose.request(
-                nil, press: "own", hasPlaces: purpose == .placed)
-            machine = RecorderMachine(purpose, process: 1)
+        case .client, .command, .placed, .looping:
+            let hasPlaces = [.placed, .looping].contains(purpose)
+            let request = RecorderMachine.Purpose.request(nil, press: "own", hasPlaces: hasPlaces)
+            machine = RecorderMachine(request, process: 1)
         }
+        talk = TalkMachine(listensAgain: purpose == .looping)
         if purpose == .command { tell(.asked(ControlRequest(.start), nil)) }
     }
 
@@ -158,19 +165,29 @@ struct RecorderWorld {
         case .step(let number, let step):
             switch step {
             case .listening: takes[number - 1].isHeard = true
-            case .captured: takes[number - 1].isCaptured = true
+            case .captured:
+                (takes[number - 1].isCaptured, takes[number - 1].isFollowed) = (true, true)
             case .paused: takes[number - 1].isPausing = false
+            case .fellSilent: break
             default: takes[number - 1].isResuming = false
             }
             let reply = Dictation.Reply(hear(.take(number, step)))
-            if step == .captured { tell(.told(.captured(Self.end), Self.id(number))) }
+            if step == .captured, purpose != .looping {
+                tell(.told(.captured(Self.end), Self.id(number)))
+            }
+            if step == .captured, takes[number - 1].isConcluded {
+                _ = hear(.take(number, .settled))
+            }
             switch step {
-            case .listening: break
+            case .listening, .fellSilent: break
             case .resumed: answer(number, .resumed(number))
             case .paused: answer(number, .paused(number))
             default: answer(number, reply)
             }
         case .conclude(let number): conclude(number)
+        case .told(let number):
+            takes[number - 1].isCaptured = true
+            tell(.told(.captured(Self.end), Self.id(number)))
         case .waited(let number):
             takes[number - 1].isAwaited = false
             let isLingering = machine.lingering(Self.id(number)) != nil
@@ -210,6 +227,7 @@ struct RecorderWorld {
                 TakeConclusion(
                     take: Self.id(number), exit: isCancelled ? 130 : 0,
                     text: isCancelled ? nil : "go", lines: [], report: "", isSettled: true)))
+        guard takes[number - 1].isFollowed || purpose != .looping else { return }
         answer(number, Dictation.Reply(hear(.take(number, .settled))))
     }
 
@@ -252,6 +270,7 @@ struct RecorderWorld {
                     // It was never there.
                     takes[number - 1].isCaptured = true
                     takes[number - 1].isConcluded = true
+                    takes[number - 1].isFollowed = true
                     tell(.failed(ControlFailure("no", status: .internalError)))
                     _ = hear(.take(number, .settled))
                 }
@@ -268,7 +287,8 @@ struct RecorderWorld {
         tell(
             .shown(
                 Dictation.State(
-                    phase: talk.phase, take: talk.take, isLatched: talk.isLatched)))
+                    phase: talk.phase, take: talk.take, isLatched: talk.isLatched,
+                    isListening: talk.isListening)))
         return actions
     }
 

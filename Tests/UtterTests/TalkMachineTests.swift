@@ -153,6 +153,13 @@ struct TalkMachineTests {
         #expect(machine.phase != .recording)
     }
 
+    @Test func aStopInsideTheTailOfASilenceIsTheLast() {
+        let all = actions(
+            (0, .toggle), (5_000, .take(1, .fellSilent)), (5_100, .stop),
+            (5_300, .take(1, .captured)), listensAgain: true)
+        #expect(all == [.start(1), .stop(1)])
+    }
+
     @Test func aPressInsideTheTailOfASilenceGoesOnWithTheSentence() {
         let all = actions(
             (0, .toggle), (5_000, .take(1, .fellSilent)), (5_100, .toggle),

@@ -69,6 +69,8 @@ public final class Dictation: Sendable {
         public var take: Int?
         /// Whether it is recorded without a key.
         public var isLatched = false
+        /// Whether a take is recorded, or the next one is about to be, since silence has ended this one.
+        public var isListening = false
     }
 
     /// News that the person should have.

@@ -170,7 +170,8 @@ struct DictationWorker: Worker {
             handle(.take(number, .settled), at: instant)
         }
         let now = Dictation.State(
-            phase: machine.phase, take: machine.take, isLatched: machine.isLatched)
+            phase: machine.phase, take: machine.take, isLatched: machine.isLatched,
+            isListening: machine.isListening)
         if now != shown {
             shown = now
             dictation.shown.add(now)

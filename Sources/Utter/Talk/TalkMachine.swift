@@ -110,6 +110,9 @@ struct TalkMachine: Sendable {
 
     var isLatched: Bool { voice?.grip == .latch }
 
+    /// Whether a take is recorded, or the next one is about to be: silence has ended the one before.
+    var isListening: Bool { isRecording || voice?.hasNext == true }
+
     /// When to report `time`; nil when nothing waits for the clock.
     var nextTime: ContinuousClock.Instant? {
         guard let voice, let (warning, end) = times(of: voice) else { return nil }
@@ -155,8 +158,8 @@ struct TalkMachine: Sendable {
         case .paused: break
         case .fellSilent:
             guard isRecorded, isLatched else { break }
-            if listensAgain { voice?.hasNext = true }
             stop()
+            if listensAgain { voice?.hasNext = true }
         case .captured: capture(number, now)
         case .sent: change(number) { $0.isSent = true }
         case .settled:
@@ -188,10 +191,13 @@ struct TalkMachine: Sendable {
     }
 
     private mutating func stop() {
-        guard isRecording, let number = voice?.number else {
+        guard isListening, let number = voice?.number else {
             actions.append(.tell(.notRecording))
             return
         }
+        voice?.hasNext = false
+        // Silence has ended it already.
+        guard isRecording else { return }
         voice?.grip = .released
         voice?.pausedAt = nil
         actions.append(.stop(number))
