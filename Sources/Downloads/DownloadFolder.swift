@@ -180,6 +180,14 @@ enum FileSuffix {
 
     static func isWebPage(_ type: String?) -> Bool { word(type) == "text/html" }
 
+    static func isPlainText(_ type: String?) -> Bool { word(type) == "text/plain" }
+
+    /// Whether no server takes sound for it; some do for plain text.
+    static func isText(_ type: String?) -> Bool {
+        guard let word = word(type), word != "text/plain" else { return false }
+        return word.hasPrefix("text/") || ["json", "xml"].contains { word.hasSuffix($0) }
+    }
+
     /// The bytes are a file's own that is compressed.
     static func isCompressed(_ url: ServiceURL) -> Bool {
         suffix(of: url).map { ["gz", "tgz"].contains($0) } ?? false

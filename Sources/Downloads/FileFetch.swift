@@ -24,14 +24,24 @@ final class FetchTarget: @unchecked Sendable {
     var type: String?
     /// The address of the own network that the last request did not connect to.
     var avoided: String?
-    private static let headByteCount = 32
+    private static let headByteCount = 4_096
 
     /// It is nothing, or a text where sound is wanted: what a server says in its place.
     var isNoSound: Bool {
-        let isText = bytes.prefix(Self.headByteCount).allSatisfy {
+        let scalars =
+            part.byteCount < Self.headByteCount
+            ? String(validating: bytes, as: UTF8.self)?.unicodeScalars : nil
+        let isShortText =
+            scalars?.allSatisfy {
+                $0.properties.generalCategory != .control || ("\t"..."\r").contains($0)
+            } ?? false
+        let isText = bytes.prefix(32).allSatisfy {
             (0x20..<0x7F).contains($0) || (0x09...0x0D).contains($0)
         }
-        return isText && (bytes.isEmpty || bytes.first == 0x3C || FileSuffix.isWebPage(type))
+        // Some servers call all files that they do not know plain text, also sound.
+        if isShortText, FileSuffix.isPlainText(type) { return true }
+        return (isText || isShortText)
+            && (bytes.isEmpty || bytes.first == 0x3C || FileSuffix.isText(type))
     }
 
     init(

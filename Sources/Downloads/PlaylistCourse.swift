@@ -13,6 +13,8 @@ struct PlaylistCourse: Sendable {
     private var offset = 0
     /// Identities of the seen segments, by their numbers in the recording.
     private var identities: [Int: String] = [:]
+    /// Segments of the last playlist, if it was far behind and had none that is new.
+    private var behind: [MediaSegment] = []
     private var unchangedCount = 0
     /// Limit of the recording in seconds; nil: none.
     private let longest: Double?
@@ -39,8 +41,8 @@ struct PlaylistCourse: Sendable {
 
     /// - Returns: what is to be fetched, in order, and what comes then.
     mutating func take(_ playlist: MediaPlaylist) -> (new: [MediaSegment], next: Next) {
-        var new: [MediaSegment] = []
-        var isNewRun = align(playlist)
+        var (new, playlist): ([MediaSegment], MediaPlaylist) = ([], playlist)
+        var isNewRun = align(&playlist)
         for segment in playlist.segments {
             identities[segment.sequence + offset] = segment.identity
         }
@@ -69,21 +71,36 @@ struct PlaylistCourse: Sendable {
     /// Finds where the playlist's numbers belong in the recording; true of a new run, behind all else.
     ///
     /// Numbers that go back are one if other segments have them now: a server behind may have an old
-    /// playlist for a while.
-    private mutating func align(_ playlist: MediaPlaylist) -> Bool {
+    /// playlist for a while. An encoder may give its segments the same names again: they are a new run
+    /// if a playlist ends more than its own length behind the last segment that was taken, and the next
+    /// one goes on from there and is behind still. An old copy stays as it is, or catches up at once.
+    private mutating func align(_ playlist: inout MediaPlaylist) -> Bool {
         guard let begin = playlist.segments.first, let end = playlist.segments.last
         else { return false }
+        let seen = behind
+        behind = []
         defer { first = begin.sequence + offset }
-        guard let last, end.sequence + offset < last || begin.sequence + offset < first ?? .min,
-            playlist.segments.allSatisfy({ identities[$0.sequence + offset] != $0.identity })
+        guard let last, end.sequence + offset < last || begin.sequence + offset < first ?? .min
         else { return false }
+        if playlist.segments.contains(where: { identities[$0.sequence + offset] == $0.identity }) {
+            let goesOn =
+                seen.contains { $0.sequence == begin.sequence }
+                && !seen.contains { $0.sequence == end.sequence }
+            guard goesOn, end.sequence + offset < last else {
+                let isFar = end.sequence + offset + playlist.segments.count <= last
+                behind = isFar ? playlist.segments : []
+                return false
+            }
+            // They were not taken yet.
+            playlist.segments = seen.filter { $0.sequence < begin.sequence } + playlist.segments
+        }
         let same = playlist.segments.filter { $0.identity == identities[last] }
         // An earlier process has taken some of the run.
         if same.count == 1 {
             offset = last - same[0].sequence
             return false
         }
-        offset = last + 1 - begin.sequence
+        offset = last + 1 - playlist.segments[0].sequence
         return true
     }
 

@@ -46,12 +46,14 @@ struct PlaylistFetch {
         var (text, place, failures) = ([UInt8]?(text), url, 0)
         /// The URL of the chosen variant.
         var variant: ServiceURL?
-        var (course, isLive) = (newCourse(), false)
+        var (course, isLive, wasGood) = (newCourse(), false, false)
         while true {
             let before = entries.count
+            var isRead = false
             do throws(DownloadFailure) {
                 if text == nil { (text, place) = try load(variant ?? fetch.download.url) }
                 var (media, base) = try media(of: text ?? [], at: place)
+                (isRead, wasGood) = (true, true)
                 if base != place { variant = base }
                 text = nil
                 for index in media.segments.indices {
@@ -86,17 +88,28 @@ struct PlaylistFetch {
             } catch {
                 switch error {
                 case .unreachable, .busy, .refused: break
+                // A page, or nothing, may stand for a while where a playlist was.
+                case .unusable where wasGood && !isRead: break
                 default: throw error
                 }
                 failures = entries.count > before ? 1 : failures + 1
                 if failures >= FileFetch.pauses.count {
+                    // Many servers remove a live playlist when it ends.
+                    if isLive, !isRead, error.isLasting {
+                        notices.note(
+                            "the live playlist cannot be had any more, and counts as ended: \(error)"
+                        )
+                        return try finish()
+                    }
                     // Segments of another variant are not gone on with.
                     guard !isLive, let chosen, chosen != others.last else { throw error }
                     failed.insert(chosen)
                     failures = 1
                 }
                 try fetch.pause(FileFetch.pauses[failures - 1])
-                (text, variant, course) = (nil, nil, newCourse())
+                (text, variant) = (nil, nil)
+                // It has taken segments that are not there.
+                if isRead { course = newCourse() }
             }
         }
     }

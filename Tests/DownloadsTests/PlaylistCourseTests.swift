@@ -37,6 +37,25 @@ import Testing
             // An old playlist from another server of the same recording.
             ([(0..<4, "a"), (0..<3, "a"), (1..<5, "a")], "a0 a1 a2 a3 a4", 0),
             ([(0..<4, "a"), (0..<2, "b"), (0..<1, "b"), (0..<3, "b")], "a0 a1 a2 a3 |b0 b1 b2", 0),
+            // An encoder may use the same names again.
+            ([(0..<4, "a"), (0..<1, "a"), (0..<2, "a"), (0..<3, "a")], "a0 a1 a2 a3 |a0 a1 a2", 0),
+            (
+                [(0..<2, "a"), (2..<4, "a"), (0..<2, "a"), (0..<2, "a"), (1..<3, "a")],
+                "a0 a1 a2 a3 |a0 a1 a2", 0
+            ),
+            // Old copies catch up, or stay a little behind.
+            (
+                [
+                    (0..<9, "a"), (0..<2, "a"), (0..<2, "a"), (5..<10, "a"), (1..<3, "a"),
+                    (6..<11, "a"),
+                ], "a0 a1 a2 a3 a4 a5 a6 a7 a8 a9 a10", 0
+            ),
+            (
+                [
+                    (0..<9, "a"), (0..<2, "a"), (4..<8, "a"), (2..<6, "a"), (3..<7, "a"),
+                    (5..<10, "a"),
+                ], "a0 a1 a2 a3 a4 a5 a6 a7 a8 a9", 0
+            ),
             // Addresses that are signed anew.
             ([(0..<3, "a"), (0..<4, "b")], "a0 a1 a2 b3", 0),
             ([(0..<2, "a"), (5..<6, "b")], "a0 a1 |b5", 3),

@@ -148,8 +148,11 @@ import Testing
         #expect(number.load(ordering: .relaxed) == 2)
     }
 
-    @Test func aLiveOneIsFollowedToItsEnd() async throws {
-        let (folder, server) = try Self.serve(["-hls_time", "1"])
+    /// Serves a live one; the requests for it that have these numbers get another answer.
+    private static func serveLive(
+        _ odd: Range<Int>, _ status: Int?, _ page: String
+    ) throws -> (TemporaryFolder, FileServer) {
+        let (folder, server) = try serve(["-hls_time", "1"])
         let text = String(decoding: try folder.read("talk.m3u8"), as: UTF8.self)
         let lines = text.split(separator: "\n")
         let pairs = lines.indices.filter { lines[$0].hasPrefix("#EXTINF") }.map {
@@ -160,24 +163,73 @@ import Testing
             contents.prepare = { contents, target in
                 guard target == "/talk.m3u8" else { return }
                 // A window of three that goes on by one each time.
-                let first = min(number.add(1, ordering: .relaxed).oldValue, pairs.count - 3)
+                let request = number.add(1, ordering: .relaxed).oldValue
+                contents.refusals[target] = odd.contains(request) ? status : nil
+                if odd.contains(request) {
+                    contents.files[target] = .init(Array(page.utf8), tag: nil)
+                    return
+                }
+                let first = min(request, pairs.count - 3)
                 let end = first + 3 == pairs.count ? "#EXT-X-ENDLIST\n" : ""
                 let head = "#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXT-X-MEDIA-SEQUENCE:\(first)\n"
                 contents.files[target] = .init(
                     Array((head + pairs[first..<first + 3].joined() + end).utf8), tag: nil)
             }
         }
+        return (folder, server)
+    }
+
+    /// Something else may be there for a moment.
+    @Test(
+        arguments: [
+            (0..<0, nil, ""), (2..<3, 404, ""), (2..<3, nil, "<html>wait</html>"), (2..<3, nil, ""),
+            (2..<4, nil, "#EXT"),
+        ] as [(Range<Int>, Int?, String)])
+    func aLiveOneIsFollowedToItsEnd(
+        _ odd: Range<Int>, _ status: Int?, _ page: String
+    ) async throws {
+        let (folder, server) = try Self.serveLive(odd, status, page)
         let file = try await bench.fetch(server.url("/talk.m3u8")).get()
         #expect(try Self.ownSamples(file.path) == Self.samples(folder.path("talk.m3u8")))
         #expect(file.notices.isEmpty)
     }
 
-    /// A segment that comes empty or as a page, and later as it is; or never.
+    @Test(
+        arguments: [
+            (404, "", "the server refuses it: it answers 404"),
+            (410, "", "the server refuses it: it answers 410"),
+            (nil, "<html>bye</html>", "it cannot be fetched: \(PlaylistError.noPlaylist)"),
+            (nil, "", "it cannot be fetched: \(PlaylistError.noPlaylist)"),
+        ] as [(Int?, String, String)])
+    func aLiveOneThatIsGoneCountsAsEnded(
+        _ status: Int?, _ page: String, _ reason: String
+    ) async throws {
+        let (folder, server) = try Self.serveLive(2..<100, status, page)
+        let file = try await bench.fetch(server.url("/talk.m3u8")).get()
+        let place = file.path.dropLast("index.m3u8".count)
+        let ours = try (0..<4).map { try readFile("\(place)\($0).ts") }
+        #expect(try ours == (0..<4).map { try folder.read("talk\($0).ts") })
+        let index = String(decoding: try readFile(file.path), as: UTF8.self)
+        #expect(index.hasSuffix("3.ts\n#EXT-X-ENDLIST\n"))
+        #expect(
+            file.notices == [
+                "the live playlist cannot be had any more, and counts as ended: \(reason)"
+            ])
+    }
+
+    /// A segment comes empty, as a page or as a message, and later as it is; or never.
     @Test(
         arguments: [
             ([("", nil)], true), ([("<html>wait</html>", "text/html")], true),
             ([("", "video/mp2t"), ("please wait", "text/html; charset=utf-8")], true),
             ([(" ", "text/html"), ("<!doctype html>", "text/html"), ("", nil)], true),
+            (
+                [
+                    ("{\"error\":\"expired\"}", "application/json"),
+                    ("Zugriff über", "application/problem+json"),
+                    ("Geht nicht – nie", "text/plain"),
+                ], true
+            ),
             ([("", nil), ("", nil), ("", nil), ("", nil)], false),
         ] as [([(String, String?)], Bool)])
     func aSegmentWithoutSoundIsAskedForAgain(
@@ -194,7 +246,7 @@ import Testing
                     contents.files[target] =
                         number < answers.count
                         ? .init(Array(answers[number].text.utf8), type: answers[number].type)
-                        : .init(right)
+                        : .init(right, type: "text/plain")
                 }
             }
             let bench = try DownloadBench()
