@@ -4,7 +4,8 @@ internal import AudioCore
 
 /// The kind of an input, as its first bytes tell it.
 package indirect enum InputType: Sendable, Equatable {
-    /// RIFF, RF64 or BW64, with samples of a kind that we read or without a format.
+    /// RIFF, RF64 or BW64, with samples of a kind that we read or without a format; RIFX of a kind that
+    /// is refused.
     case wav
     case coded(AudioCodec)
     /// Sound of another kind, by its usual name.
@@ -26,18 +27,20 @@ package indirect enum InputType: Sendable, Equatable {
     /// As many bytes as all short signatures need.
     private static let least = 12
 
-    package init(_ bytes: Span<UInt8>) {
-        let type = Self.type(of: bytes)
+    /// Looks behind longer tags in a file: those of a pipe may be long in coming.
+    package init(_ bytes: Span<UInt8>, isFile: Bool = false) {
+        let longestTag = isFile ? FLACDecoder.longestPrefix : 1 << 20
+        let type = Self.type(of: bytes, longestTag: longestTag)
         self = bytes.count < Self.least ? .undecided(byteCount: Self.least, type) : type
     }
 
-    private static func type(of bytes: Span<UInt8>) -> InputType {
+    private static func type(of bytes: Span<UInt8>, longestTag: Int) -> InputType {
         if let type = InputSignature.first(in: bytes) { return type }
         if WAVHeader.isContainer(bytes) { return wav(bytes) }
         if bytes.has("OggS".utf8) { return ogg(bytes) }
         if bytes.has("fLaC".utf8) { return .coded(.flac) }
         if bytes.has("ID3".utf8), bytes.count > 3, (2...4).contains(bytes[3]) {
-            return tagged(bytes)
+            return tagged(bytes, longest: longestTag)
         }
         return transportStream(bytes) ?? frames(bytes) ?? PlainText.type(of: bytes)
     }
@@ -51,9 +54,13 @@ package indirect enum InputType: Sendable, Equatable {
     /// By its format, as far as that stands near the beginning.
     private static func wav(_ bytes: Span<UInt8>) -> InputType {
         if bytes.has("RIFX".utf8) {
-            let other = InputType.foreign("WAV, big-endian")
-            guard bytes.count >= 36 else { return .undecided(byteCount: 36, other) }
-            return bytes[34] == 0 && bytes[35] == 16 ? .foreign(bigEndianSamples) : other
+            guard bytes.count >= 36 else { return .undecided(byteCount: 36, .wav) }
+            // A plain format of integers, which stands first, is all that `ffmpeg` reads of it.
+            guard bytes.has("fmt \0\0\0\u{10}\0\u{1}".utf8, at: 12), bytes[34] == 0 else {
+                return .wav
+            }
+            let kinds: [UInt8: String] = [8: "WAV, big-endian", 16: bigEndianSamples]
+            return kinds[bytes[35]].map { .foreign($0) } ?? .wav
         }
         var parser = WAVHeaderParser()
         do throws(WAVError) {
@@ -97,10 +104,10 @@ package indirect enum InputType: Sendable, Equatable {
     }
 
     /// The type behind an ID3v2 tag, whose length has seven bits in a byte; some tag FLAC with it.
-    private static func tagged(_ bytes: Span<UInt8>) -> InputType {
+    private static func tagged(_ bytes: Span<UInt8>, longest: Int) -> InputType {
         guard bytes.count >= 10 else { return .undecided(byteCount: 10, .foreign("MP3")) }
         let length = 10 + (6..<10).reduce(0) { $0 << 7 | Int(bytes[$1] & 0x7F) }
-        guard length <= FLACDecoder.longestPrefix else { return .foreign("MP3") }
+        guard length <= longest else { return .foreign("MP3") }
         guard bytes.count >= length + 4 else {
             return .undecided(byteCount: length + 4, .foreign("MP3"))
         }

@@ -9,8 +9,8 @@ import Testing
 /// FLAC files of the program `flac` with something wrong, read by us and by ffmpeg.
 @Suite struct FlawedFLACTests {
     /// 44,580 samples in frames of 1,024; the last has 548.
-    private static func voice(_ name: String = "go-forward") throws -> [UInt8] {
-        try encoded([SourceTree.path("samples/\(name).wav")])
+    private static func voice(_ options: [String] = []) throws -> [UInt8] {
+        try encoded(options + [Clip.goForward.path])
     }
 
     private static func encoded(_ options: [String], input: [UInt8] = []) throws -> [UInt8] {
@@ -103,6 +103,12 @@ import Testing
         FlawedFile("two files", 89_160, ["begins anew at byte"]) { try voice() + voice() },
         FlawedFile("a tag between two files", 89_160, ["begins anew at byte"]) {
             try voice() + tag + voice()
+        },
+        FlawedFile("two files of other sizes of frames", 89_160, ["begins anew at byte"]) {
+            try voice() + voice(["-b", "4096"])
+        },
+        FlawedFile("a cut file, a tag and a file with longer frames", 88_612, ["begins anew"]) {
+            try voice().dropLast(5) + tag + voice(["-b", "4608"])
         },
         FlawedFile("another layout behind", 44_580, ["what does is left out"]) {
             let stereo = try encoded(

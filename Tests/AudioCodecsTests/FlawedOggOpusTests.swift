@@ -110,6 +110,12 @@ import Testing
                 [pages[0], foreign(0)] + pages[1...].enumerated().flatMap { [$1, foreign($0 + 1)] }
             }
         },
+        FlawedFile("another codec's stream behind", 44_580, ["left out: it is not Opus"]) {
+            try made { $0 + [foreign(0), foreign(1)] }
+        },
+        FlawedFile("one that begins within", 44_580, ["left out: it is not Opus"]) {
+            try made { $0[..<5] + [foreign(0), foreign(1)] + $0[5...] }
+        },
         FlawedFile("another Opus stream between", 44_580) {
             try made { pages in
                 zip(pages, withSerial(7, pages)).flatMap { [$0, $1] }

@@ -28,6 +28,39 @@ import Testing
             [format, WAVBytes.chunk("data", bytes, claimed: size), behind], claimed: riff)
     }
 
+    private static let wide = samples.flatMap { WAVBytes.number(Int($0) << 8, 3) }
+
+    private static func ofWide(_ data: [UInt8], behind: [UInt8] = []) -> [UInt8] {
+        WAVBytes.file([WAVBytes.chunk("fmt ", WAVBytes.format(bits: 24)), data, behind])
+    }
+
+    /// No padding is within sound that goes on, and no frame begins anew.
+    private static let staleFiles =
+        (24_000...24_003).map { (size: Int) in
+            FlawedFile("sizes of \(size) bytes with frames of 3", 20_000, [further]) {
+                ofWide(WAVBytes.chunk("data", wide, claimed: size))
+            }
+        } + [
+            FlawedFile("a size within a frame of floating point", 20_000, [further]) {
+                let bits = samples.flatMap {
+                    WAVBytes.number(Int((Float($0) / 32_768).bitPattern), 4)
+                }
+                return WAVBytes.file([
+                    WAVBytes.chunk("fmt ", WAVBytes.format(tag: 3, bits: 32)),
+                    WAVBytes.chunk("data", bits, claimed: 16_002),
+                ])
+            },
+            FlawedFile("a chunk behind an odd number of bytes", 8_001) {
+                ofWide(WAVBytes.chunk("data", Array(wide[..<24_003])), behind: list)
+            },
+            FlawedFile("one without padding before it", 8_001) {
+                ofWide(WAVBytes.chunk("data", Array(wide[..<24_003])).dropLast(), behind: list)
+            },
+            FlawedFile("a chunk behind a part of a frame", 8_000, [torn]) {
+                ofWide(WAVBytes.chunk("data", Array(wide[..<24_001])), behind: list)
+            },
+        ]
+
     private static let files = [
         FlawedFile("whole", 20_000) { whole },
         FlawedFile("sizes of an earlier save", 20_000, [further]) { claiming(8_000, riff: 8_036) },
@@ -131,6 +164,12 @@ import Testing
             let reading = try Reading(of: file, by: .wav, in: [0..<cut, cut..<file.count])
             #expect(reading.samples == Self.samples + Self.samples, "cut at \(cut)")
         }
+    }
+
+    @Test(arguments: staleFiles) func soundThatGoesOnKeepsItsFrames(_ file: FlawedFile) throws {
+        try file.check(by: .wav)
+        let reading = try Reading(of: file.make(), by: .wav)
+        #expect(reading.samples == Array(Self.samples.prefix(file.frames)))
     }
 
     @Test(arguments: files) func allSoundIsReadAndNothingElse(_ file: FlawedFile) throws {

@@ -47,6 +47,13 @@ import Testing
         }
     }
 
+    @Test func ofTwoFormatsTheFirstCountsAsForOtherPrograms() throws {
+        let second = WAVBytes.chunk("fmt ", WAVBytes.format(rate: 8_000))
+        let header = try #require(try WAVHeader.parse(WAVBytes.file([format, second, data]).span))
+        #expect(header.streamFormat == .speech)
+        #expect(header.dataOffset == 68)
+    }
+
     @Test func chunksAreSkippedWithTheirPadding() throws {
         let odd = WAVBytes.chunk("LIST", [1, 2, 3])
         let even = WAVBytes.chunk("fact", [1, 2, 3, 4])

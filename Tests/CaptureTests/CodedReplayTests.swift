@@ -113,6 +113,14 @@ import Testing
         if pace == .realTime { #expect(clock.elapsed >= .milliseconds(2_480)) }
     }
 
+    @Test func aFileOfFLACMayStandBehindALongTag() throws {
+        let tag = Array("ID3\u{3}\0\0\0\u{60}\0\0".utf8) + [UInt8](repeating: 0, count: 0x60 << 14)
+        let flac = try ForeignTool("flac").run(["-s", "-c", Clip.goForward.path]).output
+        let (recorded, warning) = try replay(try folder.write(tag + flac, to: "tagged.flac"))
+        #expect(recorded.samples == (try replay(Clip.goForward.path).0.samples))
+        #expect(warning == nil)
+    }
+
     @Test func aHeaderAloneIsNotUsable() throws {
         let bytes = try oggOpus(voice)
         let path = try folder.write(Array(bytes.prefix(60)), to: "head.ogg")

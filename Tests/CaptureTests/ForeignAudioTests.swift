@@ -87,6 +87,33 @@ import Testing
         #expect(try fromFile(path).samples == fromFile(Clip.goForward.path).samples)
     }
 
+    /// The program takes them for little-endian.
+    @Test func aBigEndianWAVOfAnyOtherKindIsRefused() throws {
+        let path = folder.path("a.wav")
+        try ForeignTool("sox").run([Clip.goForward.path, "-B", path])
+        let plain = Array(try readFile(path).prefix(9_000))
+        var wide = plain
+        (wide[33], wide[35]) = (3, 24)
+        for bytes in [wide, plain[..<12] + Array("LIST\0\0\0\u{4}INFO".utf8) + plain[12...]] {
+            let path = try folder.write(bytes, to: "b.wav")
+            for read in [fromFile, fromPipe] {
+                let error = #expect(throws: CaptureError.self) { try read(path) }
+                #expect(error?.description.hasSuffix("convert it: sox FILE NEW.wav") == true)
+            }
+        }
+    }
+
+    @Test func whatTheProgramRepeatsIsToldInItsOwnWords() throws {
+        var bytes = try readFile(try made(["-f", "ogg", "-c:a", "libvorbis"]))
+        let place = bytes.count * 2 / 5
+        for index in place..<place + 600 { bytes[index] = 0xA5 }
+        let source = FileReplay(
+            path: try folder.write(bytes, to: "a.ogg"), pace: .unpaced, converter: Self.converter)
+        _ = try source.record(room: 9_999)
+        let warning = try #require(source.warning)
+        #expect(!warning.contains("repeated"), "\(warning)")
+    }
+
     /// Opposite halves of a file, cut where a program before us has read.
     @Test func aFileIsReadFromWhereItIs() throws {
         let path = try made(["-f", "adts"])

@@ -16,7 +16,7 @@ final class FLACDecoder: AudioDecoder {
     }
 
     /// Tags and pictures may stand before the file.
-    static let longestPrefix = 1 << 20
+    static let longestPrefix = 1 << 24
     /// No frame is shorter: its head, a subframe of one bit for all samples, its checksum.
     private static let shortestFrame = 10
 
@@ -74,7 +74,12 @@ final class FLACDecoder: AudioDecoder {
             }
             isInTag = isInTag || timeline.damage == nil && reader.rest.span.isTag
             if !isInTag { timeline.damage = timeline.damage ?? reader.offset }
-            _ = reader.skip()
+            switch try reader.beginFile() {
+            // Its first frame is before any position.
+            case true?: position = .max
+            case nil where !isLast: return
+            default: _ = reader.skip()
+            }
         }
     }
 

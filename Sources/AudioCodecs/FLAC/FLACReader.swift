@@ -24,6 +24,9 @@ internal import CFLAC
     /// Bytes that libFLAC is given at once: what is not a frame is copied in vain.
     private static let pieceByteCount = 512
 
+    /// The first bytes of a file.
+    private static let magic = Array("fLaC".utf8)
+
     /// No frame is shorter, nor the name of a tag.
     private static let leastByteCount = 8
 
@@ -73,15 +76,39 @@ internal import CFLAC
         guard status == FLAC__STREAM_DECODER_INIT_STATUS_OK else {
             throw UndecodableAudio("FLAC: no decoder can be made")
         }
+        try read(streamInfo)
+    }
+
+    /// Makes the block that of the frames which follow.
+    private func read(_ streamInfo: [UInt8]) throws(UndecodableAudio) {
         // The last block, of this type and length (RFC 9639 §8.1). Where two sizes of frames are
         // named, libFLAC would refuse all that have numbers instead of positions.
-        exchange.bytes =
-            Array("fLaC".utf8) + [0x80, 0, 0, 34] + streamInfo[2..<4] + streamInfo[2...]
+        let head = Self.magic + [0x80, 0, 0, 34] + streamInfo[2..<4] + streamInfo[2...]
+        exchange.bytes = head + exchange.bytes
+        offset -= head.count
         guard unsafe FLAC__stream_decoder_process_until_end_of_metadata(decoder) != 0,
             exchange.error == nil
         else { throw UndecodableAudio("FLAC: its first block is damaged") }
-        begin(at: exchange.bytes.count)
-        self.offset = offset
+        begin(at: head.count)
+    }
+
+    /// Goes behind the STREAMINFO block with which a further file begins: its frames are numbered by the
+    /// sizes that are named there.
+    ///
+    /// - Returns: false where no file begins; nil when more bytes are needed.
+    func beginFile() throws(UndecodableAudio) -> Bool? {
+        let block = Self.magic.count + 4..<Self.magic.count + 4 + 34
+        let head = rest.prefix(block.lowerBound)
+        guard head.count == block.lowerBound, head.starts(with: Self.magic),
+            head[4] & 0x7F == 0, head[5...] == [0, 0, 34]
+        else { return false }
+        guard rest.count >= block.upperBound else { return nil }
+        let streamInfo = Array(rest[block])
+        begin(at: block.upperBound)
+        exchange.error = nil
+        unsafe FLAC__stream_decoder_reset(decoder)
+        try read(streamInfo)
+        return true
     }
 
     deinit { unsafe FLAC__stream_decoder_delete(decoder) }
@@ -121,13 +148,14 @@ internal import CFLAC
         return frame
     }
 
-    /// Goes behind the byte at which no frame begins, to where the next one may; false when no byte
-    /// that is there looks like it.
+    /// Goes behind the byte at which no frame begins, to where the next one or a file may; false when
+    /// no byte that is there looks like it.
     func skip() -> Bool {
         let bytes = exchange.bytes
         // Fourteen bits that are set, and one that is not (RFC 9639 §9.1).
         let next = bytes.indices.dropFirst().first {
             bytes[$0] == 0xFF && ($0 + 1 == bytes.count || bytes[$0 + 1] & 0xFE == 0xF8)
+                || bytes[$0] == Self.magic[0] && Self.magic.starts(with: bytes[$0...].prefix(4))
         }
         begin(at: next ?? bytes.count)
         return next != nil

@@ -104,8 +104,13 @@ final class OggOpusDecoder: AudioDecoder {
     private func isOfStream(_ page: OggPageReader.Page) throws(UndecodableAudio) -> Bool {
         let offset = pageOffset
         if page.isFirst {
+            let isOpus = reader.begins(with: Array("OpusHead".utf8))
             switch state {
-            case _ where !reader.begins(with: Array("OpusHead".utf8)): return pass(page)
+            case .audio where !isOpus, .ended where !isOpus:
+                timeline.note(
+                    "holds another stream at byte \(offset), which is left out: it is not Opus")
+                return pass(page)
+            case _ where !isOpus: return pass(page)
             // Streams that are mixed begin before any of them goes on.
             case .head where page.serialNumber != serialNumber,
                 .tags where page.serialNumber != serialNumber:

@@ -15,6 +15,8 @@ final class WAVDecoder: AudioDecoder {
     private var header: WAVHeader?
     /// Bytes that still belong to them; nil when all do up to another file.
     private var left: Int? = 0
+    /// Bytes of a frame behind them, which may go on.
+    private var torn = 0
     private var isOver = false
     private var timeline = DecodedTimeline()
 
@@ -52,15 +54,14 @@ final class WAVDecoder: AudioDecoder {
         guard let header, left != 0 else { return }
         let next = left == nil && !isLast ? WAVHeader.place(in: rest.span) : nil
         let byteCount = min(rest.count, left ?? next ?? .max)
-        let torn = byteCount % header.bytesPerFrame
-        header.sampleFormat.decode(rest.span.extracting(first: byteCount - torn), into: &output)
+        let partial = byteCount % header.bytesPerFrame
+        header.sampleFormat.decode(rest.span.extracting(first: byteCount - partial), into: &output)
         timeline.add(byteCount / header.bytesPerFrame)
-        left? -= byteCount - torn
-        drop(byteCount - torn)
-        guard next != nil, rest.count >= torn + WAVHeader.beginning.count else { return }
-        noteTornFrame(torn)
-        left = 0
-        parser.goOn(at: offset + torn)
+        left? -= byteCount - partial
+        drop(byteCount - partial)
+        guard next != nil, rest.count >= partial + WAVHeader.beginning.count else { return }
+        (left, torn) = (0, partial)
+        parser.goOn(at: offset, torn: torn)
     }
 
     private func drop(_ count: Int) {
@@ -68,8 +69,9 @@ final class WAVDecoder: AudioDecoder {
         offset += count
     }
 
-    private func noteTornFrame(_ byteCount: Int) {
-        if byteCount > 0 { timeline.note("has sound that ends within a frame") }
+    private func noteTornFrame() {
+        if torn > 0 { timeline.note("has sound that ends within a frame") }
+        torn = 0
     }
 
     private func findsSamples(isLast: Bool) throws(UndecodableAudio) -> Bool {
@@ -79,17 +81,20 @@ final class WAVDecoder: AudioDecoder {
             if let next { try next.require(format ?? next.streamFormat) }
         } catch {
             guard header != nil else { throw UndecodableAudio(error.description) }
+            noteTornFrame()
             if let oddity = parser.leftOut(error) { timeline.note(oddity) }
             isOver = true
             return false
         }
-        drop(min(rest.count, (next?.dataOffset ?? parser.wantedOffset) - offset))
+        let start = next?.dataOffset ?? parser.wantedOffset
+        if start > offset { noteTornFrame() }
+        drop(min(rest.count, start - offset))
         guard let next else { return false }
         header = next
         left = next.dataByteCount.map { $0 - $0 % next.bytesPerFrame }
-        if let byteCount = next.dataByteCount { parser.goOn(at: next.dataOffset + byteCount) }
+        torn = (next.dataByteCount ?? 0) - (left ?? 0)
+        if let left { parser.goOn(at: next.dataOffset + left, torn: torn) }
         if let oddity = next.oddity { timeline.note(oddity) }
-        noteTornFrame((next.dataByteCount ?? 0) - (left ?? 0))
         return true
     }
 }

@@ -25,7 +25,8 @@ extension WAVError: CustomStringConvertible {
         switch self {
         case .notRIFF(let found):
             switch found {
-            case .rifx: "byte 0: big-endian WAV (RIFX) is not supported"
+            case .rifx:
+                "big-endian WAV (RIFX) of this kind is not read; convert it: sox FILE NEW.wav"
             case .program: "this is not audio: it begins like an ELF program"
             default:
                 found.isText

@@ -13,7 +13,7 @@ package struct WAVHeaderParser: Sendable {
     private static let longestFollower = 1 << 24
     package private(set) var wantedOffset = 0
 
-    /// How many bytes `take` needs, at most a whole extensible format chunk.
+    /// How many bytes `take` needs, at most those of a frame and of a chunk's head.
     package private(set) var wantedByteCount = 12
 
     /// The oddity of the samples that follow, for `WAVHeader.oddity`.
@@ -30,8 +30,9 @@ package struct WAVHeaderParser: Sendable {
         case atChunk
         case inFormat(next: Int)
         case inSizes(next: Int)
-        /// Behind the samples, or where there are none.
-        case behindData
+        /// Behind whole frames, and so many bytes of a further one; nil behind a chunk, or where there
+        /// are no samples.
+        case behindData(torn: Int?)
     }
 
     package init() {}
@@ -39,10 +40,10 @@ package struct WAVHeaderParser: Sendable {
     /// Whether the samples are of a kind that is read here.
     package var hasFormat: Bool { format != nil }
 
-    /// Goes on behind samples.
-    package mutating func goOn(at offset: Int) {
+    /// Goes on behind whole frames, which so many bytes of a further one follow.
+    package mutating func goOn(at offset: Int, torn: Int) {
         (hasSamples, oddity) = (true, nil)
-        lookBehind(offset)
+        lookBehind(offset, torn: torn)
     }
 
     /// The warning for an error behind the first samples; nil at the file's end.
@@ -55,7 +56,7 @@ package struct WAVHeaderParser: Sendable {
     ///
     /// - Throws: `WAVError`; `endsInHeader` where nothing follows the last samples, too.
     mutating func take(_ bytes: Span<UInt8>) throws(WAVError) -> WAVHeader? {
-        if case .behindData = state { return try takeFollower(bytes) }
+        if case .behindData(let torn) = state { return try takeFollower(bytes, torn: torn) }
         guard bytes.count >= wantedByteCount else {
             throw .endsInHeader(byteCount: wantedOffset + bytes.count)
         }
@@ -97,9 +98,15 @@ package struct WAVHeaderParser: Sendable {
     }
 
     /// Tells chunks, another file and more samples apart.
-    private mutating func takeFollower(_ bytes: Span<UInt8>) throws(WAVError) -> WAVHeader? {
-        let end = wantedOffset + bytes.count
-        let rest = bytes.extracting(droppingFirst: skipPadding(bytes))
+    private mutating func takeFollower(
+        _ bytes: Span<UInt8>, torn: Int?
+    ) throws(WAVError) -> WAVHeader? {
+        let (start, end) = (wantedOffset, wantedOffset + bytes.count)
+        wantedOffset += torn ?? 0
+        wantedByteCount -= torn ?? 0
+        let claimedEnd = wantedOffset
+        var rest = bytes.extracting(droppingFirst: torn ?? 0)
+        rest = rest.extracting(droppingFirst: skipPadding(rest))
         if WAVHeader.isContainer(rest), rest.count >= 12, ChunkIdentifier(rest, at: 8) == .wave {
             oddity = "holds another recording at byte \(wantedOffset)"
             try takeStart(rest)
@@ -110,7 +117,9 @@ package struct WAVHeaderParser: Sendable {
             if isChunk { return try takeChunk(rest) }
             guard rest.count >= 12, !rest.isTag else { throw .endsInHeader(byteCount: end) }
             oddity =
-                oddity ?? "goes on behind the end that its header gives, at byte \(wantedOffset)"
+                oddity ?? "goes on behind the end that its header gives, at byte \(claimedEnd)"
+            // No padding stands within sound that goes on.
+            if torn != nil { wantedOffset = start }
         }
         guard let format else { throw .dataBeforeFormat(offset: wantedOffset) }
         return WAVHeader(
@@ -138,8 +147,9 @@ package struct WAVHeaderParser: Sendable {
                 && bytes.littleEndian(at: place + 4, byteCount: 4) <= Self.longestFollower
     }
 
-    private mutating func lookBehind(_ offset: Int) {
-        want(.behindData, at: offset, byteCount: 12 + offset % 2)
+    private mutating func lookBehind(_ offset: Int, torn: Int? = nil) {
+        let end = offset + (torn ?? 0)
+        want(.behindData(torn: torn), at: offset, byteCount: end + 12 + end % 2 - offset)
     }
 
     private mutating func takeChunk(_ bytes: Span<UInt8>) throws(WAVError) -> WAVHeader? {
@@ -153,7 +163,7 @@ package struct WAVHeaderParser: Sendable {
             let count = dataByteCount(UInt64(byteCount))
             guard count != 0 else {
                 // No sound, or as much as there is: what follows tells.
-                want(.behindData, at: offset + 8, byteCount: 12)
+                want(.behindData(torn: nil), at: offset + 8, byteCount: 12)
                 return nil
             }
             if hasSamples, oddity == nil {
@@ -169,7 +179,8 @@ package struct WAVHeaderParser: Sendable {
             throw .tooManyChunks(offset: offset, limit: Self.maximumChunkCount)
         }
         switch chunk {
-        case .format:
+        // The first one before the samples counts, as for other programs.
+        case .format where format == nil || hasSamples:
             guard format == nil else { throw .secondFormat(offset: offset) }
             try require(byteCount, of: chunk, atLeast: WAVFormatChunk.minimumByteCount)
             want(

@@ -42,7 +42,7 @@ package struct Converter: Sendable {
             case .playlist(let path): ("file", ",hls", "file:" + path)
             }
         return [
-            "ffmpeg", "-hide_banner", "-nostdin", "-loglevel", "error", "-threads", "1",
+            "ffmpeg", "-hide_banner", "-nostdin", "-loglevel", "repeat+error", "-threads", "1",
             "-protocol_whitelist", protocols, "-format_whitelist", Self.forms + moreForms,
         ] + codec + [
             "-i", source, "-map", "0:a:\(sound)", "-t", "\(Self.longest)", "-ar", "16000",

@@ -178,12 +178,13 @@ public final class FileReplay: CaptureSource {
 
     private func type(of reader: inout ByteReader) throws(CaptureError) -> InputType {
         var type = InputType([UInt8]().span)
+        let isFile = reader.fileByteCount != nil
         while case .undecided(let wanted, _) = type {
             let deadline = ContinuousClock.now + Self.headerWait
             try reader.wait(for: "nothing", until: deadline) {
                 reader throws(SystemError) in try reader.fill(wanted)
             }
-            type = reader.withBytes(reader.byteCount) { InputType($0) }
+            type = reader.withBytes(reader.byteCount) { InputType($0, isFile: isFile) }
             if reader.byteCount < wanted { break }
         }
         return type.settled
