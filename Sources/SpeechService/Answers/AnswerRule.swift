@@ -17,6 +17,8 @@ public struct AnswerRule: Sendable, Hashable {
     /// The texts count where each value is at least this, since people do say "thank you".
     var leastSilence = 0.6
     package var empty = EmptyAnswer.failure
+    /// A body that begins as a tag does is no text: the answer is a page, or that of a place that stores.
+    var refusesMarkup = false
     package internal(set) var errors = ErrorPlaces()
     /// The fields of the response's head that may hold the transcript, with `AnswerFraming.header`;
     /// the first that is there counts.
@@ -69,13 +71,15 @@ struct AnswerText: Sendable, Hashable {
 }
 
 extension AnswerRule {
-    /// `byteLimit` is the most bytes that are kept.
+    /// `byteLimit` is the most bytes that are kept; `isOfStore`: no text is wanted.
     ///
     /// In a stream these are the bytes since the last hypothesis, and of texts that stay: partials
     /// replace each other, so that an hour of them needs no room.
     package func makeDecoder(
-        _ head: AnswerHead, byteLimit: Int = standardByteLimit
+        _ head: AnswerHead, isOfStore: Bool = false, byteLimit: Int = standardByteLimit
     ) -> any ResponseDecoder {
+        var rule = self
+        rule.refusesMarkup = isOfStore || head.isWebPage
         if let noSpeech, let said = noSpeech.headerText(in: head), noSpeech.holds(ofHeader: said) {
             return HeaderAnswer(.success(""))
         }
@@ -85,10 +89,10 @@ extension AnswerRule {
         let decoder: any ResponseDecoder
         switch framing {
         case .automatic:
-            decoder = AutomaticAnswer(self, mediaType: MediaType(head.mediaType), limit: byteLimit)
+            decoder = AutomaticAnswer(rule, mediaType: MediaType(head.mediaType), limit: byteLimit)
         case .header: decoder = HeaderAnswer(headers, in: head, limit: byteLimit)
         case .text, .json, .sequence, .events, .subtitles:
-            decoder = self.decoder(of: framing, limit: byteLimit)
+            decoder = rule.decoder(of: framing, limit: byteLimit)
         }
         return Charset(head.mediaType).map { TranscodedAnswer(decoder, $0) } ?? decoder
     }

@@ -98,8 +98,7 @@ struct TextReader: PieceReader {
             var cues = PiecewiseAnswer(SubtitleReader(limit: limit))
             return try cues.accumulate(bytes.span) + cues.finish()
         }
-        // To a place that stores, nothing but a text is one.
-        let isMarkup = rule.empty == .stored && text.first == "<"
+        let isMarkup = rule.refusesMarkup && text.drop { $0.isWhitespace }.first == "<"
         if isMarkup || WebPage.isWebPage(text) {
             throw .webPage(title: WebPage.firstLine(of: text))
         }

@@ -84,9 +84,15 @@ extension AnswerHead {
 enum WebPage {
     private static let byteLimit = 16_384
 
+    /// A transcript may begin with a tag as well, such as `<unk>` or `<i>`: these are of pages alone.
+    private static let tags = [
+        "!doctype", "?xml", "html", "head", "body", "meta", "script", "title", "style", "center",
+        "h1", "h2", "!--",
+    ]
+
     static func isWebPage(_ text: String) -> Bool {
         let start = text.drop { $0.isWhitespace }.prefix(9).lowercased()
-        return ["<!doctype", "<html", "<head", "<body", "<?xml"].contains { start.hasPrefix($0) }
+        return tags.contains { start.hasPrefix("<\($0)") }
     }
 
     /// The title of a web page, or the first line with words of any other text; nil without any.

@@ -4,8 +4,9 @@ internal import LinuxPlatform
 
 /// Reads an answer that is a file of subtitles, SRT or WebVTT (W3C); each cue is a final.
 ///
-/// Tags and notes are left out, entities are read, and a voice (`<v Ann>`) is the speaker. Nothing but white space says
-/// that nothing was heard.
+/// Tags and notes are left out, entities are read, and a voice (`<v Ann>`) is the speaker. A cue whose
+/// times cannot be read has its words without them, and so has what follows an empty line in SRT. Nothing
+/// but white space says that nothing was heard.
 struct SubtitleReader: PieceReader {
     private static let arrow = Array("-->".utf8)
 
@@ -65,11 +66,16 @@ struct SubtitleReader: PieceReader {
             return nil
         }
         defer { block = [] }
-        guard let first = block.first, let times = SubtitleCue.times(in: first) else { return nil }
+        guard let first = block.first else { return nil }
+        let isDigit = { (byte: UInt8) in (0x30...0x39).contains(byte) }
+        let isCue = first.contains(Self.arrow) && first.first.map(isDigit) ?? false
+        let isNumber = first.allSatisfy(isDigit)
+        guard isCue || hasCue && !isWebVTT && !isNumber else { return nil }
+        let times = SubtitleCue.times(in: first)
         hasCue = true
         keptByteCount += block.reduce(0) { $0 + $1.count }
         guard keptByteCount <= limit else { throw .tooLarge(limit: limit) }
-        let text = block.dropFirst().map { String(decoding: $0, as: UTF8.self) }
+        let text = block.dropFirst(isCue ? 1 : 0).map { String(decoding: $0, as: UTF8.self) }
             .joined(separator: " ")
         return SubtitleCue.hypothesis(text, times)
     }
@@ -79,9 +85,12 @@ enum SubtitleCue {
     /// The times of a line such as `00:00:01,000 --> 00:00:02,500 align:start`, in seconds; nil for
     /// any other line.
     static func times(in line: [UInt8]) -> (start: Double, end: Double)? {
-        let words = line.split { $0 == 0x20 || $0 == 0x09 }
-        guard words.count > 2, words[1].elementsEqual("-->".utf8),
-            let start = seconds(words[0]), let end = seconds(words[2])
+        guard let arrow = line.firstRange(of: Array("-->".utf8)) else { return nil }
+        let isSpace = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
+        let before = line[..<arrow.lowerBound].split(whereSeparator: isSpace)
+        guard before.count == 1, let start = seconds(before[0]),
+            let end = line[arrow.upperBound...].split(whereSeparator: isSpace).first
+                .flatMap({ seconds($0) })
         else { return nil }
         return (start, end)
     }
@@ -93,7 +102,7 @@ enum SubtitleCue {
     }
 
     static func hypothesis(
-        _ text: String, _ times: (start: Double, end: Double)
+        _ text: String, _ times: (start: Double, end: Double)?
     ) -> Hypothesis {
         var speaker: String?
         var spoken = text
@@ -109,7 +118,7 @@ enum SubtitleCue {
         var hypothesis = Hypothesis(text: clean, isFinal: true)
         hypothesis.segments = [
             RecognizedWord(
-                text: TerminalText.singleLine(clean), start: times.start, end: times.end,
+                text: TerminalText.singleLine(clean), start: times?.start, end: times?.end,
                 speaker: speaker)
         ]
         return hypothesis

@@ -38,8 +38,9 @@ struct AnswerReader: Sendable {
         if case .accepted = StatusVerdict.of(status: status) {
             // Silence is consent only where the place itself is silent (RFC 9110 §15.3.4, 4918 §13).
             let isOfPlace = ![203, 205, 206, 207].contains(status) && !head.isWebPage
-            if rule.empty == .stored, !isOfPlace { rule.empty = .failure }
-            decoder = rule.makeDecoder(head)
+            let isOfStore = rule.empty == .stored
+            if isOfStore, !isOfPlace { rule.empty = .failure }
+            decoder = rule.makeDecoder(head, isOfStore: isOfStore)
         }
     }
 

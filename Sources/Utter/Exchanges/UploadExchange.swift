@@ -310,13 +310,17 @@ struct UploadExchange: Exchange {
     private func isUnfinished(_ head: AnswerHead, _ result: TransferResult) -> Bool {
         guard result.isBodyComplete else { return true }
         if isFull(result), result.receivedByteCount == 0 { return true }
+        if saysLess(head, result) { return true }
         switch kind {
         case .resumable: return UploadAnswer.isIncomplete(head)
-        case .tus:
-            let end = result.bodyStart + result.wireByteCount
-            let isShort = UploadAnswer.offset(in: head).map { $0 < end } ?? false
-            return isShort || !(upload?.knowsLength ?? false || engine.request.isComplete)
+        case .tus: return !(upload?.knowsLength ?? false || engine.request.isComplete)
         }
+    }
+
+    /// Whether an answer says that the service has less than it was sent.
+    private func saysLess(_ head: AnswerHead, _ result: TransferResult) -> Bool {
+        let end = result.bodyStart + result.wireByteCount
+        return UploadAnswer.offset(in: head).map { $0 < end } ?? false
     }
 
     /// Whether something in between has answered, such as the login page of a network.
@@ -332,7 +336,8 @@ struct UploadExchange: Exchange {
     /// Whether a good answer shows that the service has all: by its words, or as the protocol says it.
     private func isProof(_ head: AnswerHead, _ reply: Reply) -> Bool {
         let result = reply.result
-        return hasAll || result.receivedByteCount > 0 || UploadAnswer.isComplete(head)
+        return hasAll || result.receivedByteCount > 0
+            || UploadAnswer.isComplete(head) && !saysLess(head, result)
             || UploadAnswer.offset(in: head) == result.bodyStart + result.wireByteCount
     }
 

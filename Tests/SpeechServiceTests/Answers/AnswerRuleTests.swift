@@ -23,6 +23,8 @@ import Testing
             (nil, "{\"text\":\"json\"}", "json"),
             ("text/plain", "\n", ""),
             ("application/json", "{\"text\":\"\"}", ""),
+            ("text/html", "go on", "go on"),
+            ("text/plain", "<unk> go", "<unk> go"),
         ] as [(String?, String, String)])
     func theMediaTypeAndTheFirstByteDecide(type: String?, body: String, text: String) {
         let bytes = Array(body.utf8)
@@ -45,6 +47,9 @@ import Testing
                 .webPage(title: "Log in")
             ),
             ("text/html", "\n <HTML></HTML>", .webPage(title: nil)),
+            ("text/html", "\n<p>Log in</p>", .webPage(title: "<p>Log in</p>")),
+            (nil, "<meta http-equiv='refresh' content='0;url=/login'>", .webPage(title: nil)),
+            ("text/plain", "<script>location = '/login'</script>", .webPage(title: nil)),
         ] as [(String?, String, AnswerError)])
     func whatIsNoTranscriptIsRefused(type: String?, body: String, error: AnswerError) {
         #expect(decode(.automatic, body, mediaType: type).error == error)

@@ -78,6 +78,21 @@ import Testing
         expectSameForEverySplit(.automatic, body, mediaType: "text/plain")
     }
 
+    /// Players show them; a number and a part of a time are what a cut file ends with.
+    @Test(arguments: [
+        ("1\n00:00:00,000-->00:00:01,000\ngo\n", "go"),
+        (
+            "1\n00:00:00,000 --> 00:00:01,000\ngo\n\nforward\n\n2\n00:01 --> 00:02\nten",
+            "go forward ten"
+        ),
+        ("1\n00:00:00,000 --> 00:00:01,000\ngo\n\n2\n00:00:xx --> 00:00:02,000\nten", "go ten"),
+        ("1\n00:00:00,000 --> 00:00:01,000\ngo\n\n2\n00:00:01,0", "go"),
+        ("WEBVTT\n\n00:00.000 --> 00:01.000\ngo\n\nNOTE\nlater", "go"),
+    ])
+    func wordsOfAnOddCueAreHeard(_ body: String, _ text: String) {
+        #expect(decode(AnswerRule(framing: .subtitles), body).text == text)
+    }
+
     @Test func nothingHeardIsAnEmptyText() {
         for body in ["WEBVTT\n\n", "\n"] {
             #expect(decode(AnswerRule(framing: .subtitles), body).text == "")

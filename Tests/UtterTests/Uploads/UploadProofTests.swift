@@ -96,6 +96,7 @@ import Testing
         arguments: [
             (.tus, 204, []), (.tus, 200, page + whole), (.tus, 204, page),
             (.resumable, 204, []), (.resumable, 200, page + [("upload-complete", "?1")]),
+            (.resumable, 201, [("upload-complete", "?1"), ("upload-offset", "400")]),
         ] as [(UploadProtocol, Int, [(String, String)])])
     func aGoodStatusAloneProvesNothing(
         _ kind: UploadProtocol, _ status: Int, _ fields: [(String, String)]

@@ -46,8 +46,9 @@ package struct StepAnswer: Sendable {
         let text = String(decoding: body.prefix(4_096), as: UTF8.self)
         let start = text.prefix(256).lowercased()
         // Some stores give that type to XML, and to nothing.
-        let isPage = AnswerHead(headers: headers).isWebPage && !start.hasPrefix("<?xml")
-        if isPage && !body.isEmpty || start.contains("<html") || start.contains("<!doctype html") {
+        let isCalledPage = AnswerHead(headers: headers).isWebPage && !body.isEmpty
+        let isPage = (isCalledPage || WebPage.isWebPage(start)) && !start.hasPrefix("<?xml")
+        if isPage || start.contains("<html") || start.contains("<!doctype html") {
             return .webPage(title: WebPage.firstLine(of: text))
         }
         let isError = json?["error"]?.isSet == true || value(at: .element("Code")) != nil
