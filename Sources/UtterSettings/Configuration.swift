@@ -23,6 +23,8 @@ package struct Configuration: Sendable {
     package private(set) var services: [String: ServiceSettings] = [:]
     /// Settings under a name, each a table `presets.NAME`.
     private var presets: [String: Configuration] = [:]
+    /// The entries of the preset that was chosen, if one was.
+    private var chosen: [String: Entry] = [:]
 
     package init() {}
 
@@ -68,6 +70,11 @@ package struct Configuration: Sendable {
             }
             guard let last = groups.indices.last, groups[last].name == parts[0] else { continue }
             try add(setting, parts[1], from: &groups[last].reader, catalogue)
+            guard preset != nil, catalogue.storewide.contains(setting.name) else { continue }
+            if entries[setting.name] != nil {
+                throw groups[last].reader.error(
+                    parts[1], " cannot be in a preset, since '\(setting.name)' is about all takes")
+            }
         }
         if preset == nil, let names = try root.table("presets") {
             for member in names.table.members {
@@ -100,7 +107,10 @@ package struct Configuration: Sendable {
         }
     }
 
-    package subscript(name: String) -> Entry? { entries[name] }
+    package subscript(name: String) -> Entry? { chosen[name] ?? entries[name] }
+
+    /// The entry of the file for all commands, whichever preset was chosen.
+    package func usual(_ name: String) -> Entry? { entries[name] }
 
     package var presetNames: [String] { presets.keys.sorted() }
 
@@ -110,8 +120,8 @@ package struct Configuration: Sendable {
         var configuration = self
         configuration.problems += chosen.problems
         for (name, entry) in chosen.entries {
-            configuration.entries[name] = entry
-            configuration.entries[name]?.isOfPreset = true
+            configuration.chosen[name] = entry
+            configuration.chosen[name]?.isOfPreset = true
         }
         return configuration
     }

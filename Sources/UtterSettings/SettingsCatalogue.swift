@@ -7,11 +7,17 @@ package struct SettingsCatalogue: Sendable {
     package let all: [any AnySetting]
     /// Settings that a recording can do without, by their names; `recording.` is all of a table.
     private let dispensable: [String]
+    /// Settings that are about all takes on the disk, and so in no preset; by their names.
+    let storewide: Set<String>
     /// The names of settings, by those that people write for them.
     private let synonyms: [String: String]
 
-    package init(_ all: [any AnySetting], dispensable: [String], synonyms: [String: String]) {
+    package init(
+        _ all: [any AnySetting], dispensable: [String], storewide: Set<String> = [],
+        synonyms: [String: String]
+    ) {
         (self.all, self.dispensable, self.synonyms) = (all, dispensable, synonyms)
+        self.storewide = storewide
     }
 
     /// Whether a recording can do without a line; an unknown name is judged by its table.

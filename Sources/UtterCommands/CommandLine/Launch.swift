@@ -49,7 +49,7 @@ package enum Launch {
                 pipeline: try Pipeline(
                     spool: keep.noKeep ? nil : spool, secrets: SecretAsker(signals).answer),
                 signals: signals, running: running, output: output, texts: texts,
-                audioTime: keep.keepAudio?.duration, spool: spool,
+                audioTime: try keep.audioTime, spool: spool,
                 cassettes: cassettes)
         } catch {
             throw exit(error, as: output.form)

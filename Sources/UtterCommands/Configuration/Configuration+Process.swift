@@ -159,11 +159,23 @@ extension Setting {
     ///
     /// The variable and the file are read all the same, so that what is wrong there is found.
     func value(_ option: Value? = nil) throws(CommandFailure) -> Value? {
-        let entry = try Configuration.current()[name]
+        let (own, usual) = try values(option)
+        return own ?? usual
+    }
+
+    /// The value that the command line or a preset says for one command, and that of the variable or
+    /// the file for all.
+    func values(
+        _ option: Value? = nil
+    ) throws(CommandFailure) -> (own: Value?, usual: Value?) {
+        let configuration = try Configuration.current()
         let variable = try Configuration.ifNeeded(variableText) ?? nil
+        let entry = configuration[name]
         let preset = entry?.isOfPreset == true ? entry?.text : nil
-        return option
-            ?? (Configuration.said(of: name) ?? preset ?? variable ?? entry?.text).flatMap(parse)
+        return (
+            option ?? (Configuration.said(of: name) ?? preset).flatMap(parse),
+            (variable ?? configuration.usual(name)?.text).flatMap(parse)
+        )
     }
 }
 

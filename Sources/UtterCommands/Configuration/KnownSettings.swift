@@ -124,6 +124,10 @@ enum KnownSettings {
             detail.name, endsLines.name, plain.name, cue.name, partials.name, notify.name,
             "recording.",
             "stats.", "terminal.", "text.",
+        ],
+        storewide: [
+            keptAudioBytes.name, keptTranscripts.name, keptCancelled.name, takeLimit.name,
+            byteLimit.name, freeLimit.name,
         ], synonyms: synonyms)
 
     private static let age = "an age with its unit, such as 30d or 12h"

@@ -15,6 +15,8 @@ struct RecorderPlans {
     private let options: RecorderOptions
     /// How much a microphone that is always open remembers; nil is one that is opened for each take.
     private let preRoll: Duration?
+    /// How all takes of the recorder are stored, as it was said when it began.
+    private let storage: [String: String]
 
     /// By the names of the service and of the preset that a request names; nil: the usual ones.
     private var deliveries: [[String?]: DeliveryPlan] = [:]
@@ -22,22 +24,45 @@ struct RecorderPlans {
     private var marks: [FileMark?] = []
     private var keeper: (source: (device: String, period: Duration?), preRoll: PreRoll)?
 
-    init(_ options: RecorderOptions, preRoll: Duration?) {
-        (self.options, self.preRoll) = (options, preRoll)
+    init(_ options: RecorderOptions, preRoll: Duration?) throws(CommandFailure) {
+        (self.options, self.preRoll, storage) = (options, preRoll, try options.storage)
     }
 
-    /// The plan of a take for the service and the preset that a request names, or else for the usual ones.
-    mutating func next(for request: ControlRequest?) throws(CommandFailure) -> TakePlan {
+    /// The plan of a take for the service and the preset that a request names, or else for the usual
+    /// ones, and how long its audio stays; nil: as long as is usual.
+    mutating func next(
+        for request: ControlRequest?
+    ) throws(CommandFailure) -> (plan: TakePlan, audioTime: Duration?) {
         forgetChanged()
-        guard let preset = request?.preset else { return try next(for: request?.service, nil) }
+        guard let preset = request?.preset else {
+            return (try next(for: request?.service, nil), try options.keep.audioTime)
+        }
         let known = KnownConfiguration.current.choosing(preset)
         // Its errors are those of the closure.
-        var plan = try KnownConfiguration.$current.withValue(known) {
-            Result { () throws(CommandFailure) in try next(for: request?.service, preset) }
+        var taken = try KnownConfiguration.$current.withValue(known) {
+            Result { () throws(CommandFailure) in
+                try checkStorage(preset)
+                return (try next(for: request?.service, preset), try options.keep.audioTime)
+            }
         }.get()
         // A preset's command is for those who press here.
-        if request?.begun == nil { plan.delivery.filter = try TextSettings.filter() }
-        return plan
+        if request?.begun == nil { taken.0.delivery.filter = try TextSettings.filter() }
+        return taken
+    }
+
+    /// Refuses a preset by which takes would be stored in another way than the recorder stores all.
+    private func checkStorage(_ preset: String) throws(CommandFailure) {
+        let settings = try Configuration.current()
+        let other = try options.storage.filter { name, text in
+            settings[name]?.isOfPreset == true && text != storage[name]
+        }
+        guard let name = other.keys.min() else { return }
+        let shown = TerminalText.shown(preset)
+        throw CommandFailure(
+            "the preset '\(shown)' says \(name), and the utter that records stores all takes as it "
+                + "was told when it began",
+            hint: "begin that one with the preset, such as: utter daemon --preset \(shown)",
+            status: .usage)
     }
 
     private mutating func next(

@@ -131,7 +131,7 @@ enum Recording {
             readsPipe: false, isVoice: isVoice, opensMicrophone: true
         ) {
             session throws(CommandFailure) in
-            let plans = RecorderPlans(options, preRoll: preRoll)
+            let plans = try RecorderPlans(options, preRoll: preRoll)
             let recorder = Recorder(session, owner, plans: plans, for: purpose)
             session.warnOfNoService(options.service)
             return try await body(recorder, try options.voice.longest)

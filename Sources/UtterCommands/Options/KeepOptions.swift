@@ -33,6 +33,12 @@ package struct KeepOptions: ParsableArguments {
         }
     }
 
+    /// How long the audio of this command's takes stays, if an option or a preset says so; nil: as
+    /// long as that of all takes.
+    var audioTime: Duration? {
+        get throws(CommandFailure) { try KnownSettings.keptAudio.values(keepAudio).own?.duration }
+    }
+
     var limits: SpoolLimits {
         get throws(CommandFailure) {
             let standard = SpoolLimits.standard
@@ -43,7 +49,7 @@ package struct KeepOptions: ParsableArguments {
         }
     }
 
-    /// How long takes stay that wait for no answer, unless an option says otherwise.
+    /// How long takes stay that wait for no answer, unless their own command says otherwise.
     static var retention: Retention {
         get throws(CommandFailure) {
             var retention = Retention.standard
@@ -51,7 +57,8 @@ package struct KeepOptions: ParsableArguments {
                 try KnownSettings.keptTranscripts.value()?.duration ?? retention.answered
             retention.cancelled =
                 try KnownSettings.keptCancelled.value()?.duration ?? retention.cancelled
-            retention.audio = try KnownSettings.keptAudio.value()?.duration ?? retention.audio
+            retention.audio =
+                try KnownSettings.keptAudio.values().usual?.duration ?? retention.audio
             retention.audioBytes =
                 try KnownSettings.keptAudioBytes.value()?.byteCount ?? retention.audioBytes
             return retention

@@ -70,6 +70,13 @@ package struct KeySource: Sendable {
         if let command = Configuration.said(of: settings.1.name) {
             return .command(command, named: settings.1.name)
         }
+        let configuration = try Configuration.current()
+        if let file = configuration[settings.0.name], file.isOfPreset {
+            return .file(file.text, named: settings.0.name)
+        }
+        if let command = configuration[settings.1.name], command.isOfPreset {
+            return .command(command.text, named: settings.1.name)
+        }
         let (file, command) = (try settings.0.variableText(), try settings.1.variableText())
         if let file, let variable = settings.0.variable {
             if command != nil {
@@ -82,7 +89,6 @@ package struct KeySource: Sendable {
         if let command, let variable = settings.1.variable {
             return .command(command, named: variable)
         }
-        let configuration = try Configuration.current()
         if let file = configuration[settings.0.name] {
             return .file(file.text, named: settings.0.name)
         }

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Utter
+internal import UtterSettings
 
 struct RecorderOptions: ParsableArguments {
     @OptionGroup(title: "Voice")
@@ -33,17 +34,40 @@ struct RecorderOptions: ParsableArguments {
             || Self.areGiven(encryption)
     }
 
-    /// The same for a service, or a preset, that a request names, of which only what the settings and
-    /// profiles here say counts.
+    /// The same for a service, or a preset, that a request names: what the settings and profiles here
+    /// say of it counts instead of the options.
     func serving(_ name: String?, _ preset: String?) throws(CommandFailure) -> RecorderOptions {
         guard name != nil || preset != nil else { return self }
         if let name, Profiles.isPath(name) {
             throw CommandFailure("'\(name)' cannot be the name of a service", status: .usage)
         }
         var options = self
-        options.service = try orFailure { try ServiceOptions.parse([]) }
-        options.service.profile.service = name
+        let settings = try Configuration.current()
+        let isOfPreset = { (name: String) -> Bool in settings[name]?.isOfPreset == true }
+        if name != nil || isOfPreset(KnownSettings.service.name) {
+            options.service = try orFailure { try ServiceOptions.parse([]) }
+            options.service.profile.service = name
+        } else {
+            options.service.profile.leaveOutWords(where: isOfPreset)
+        }
         return options
+    }
+
+    /// How the takes of a recorder are stored, by the names of settings, as they count now.
+    var storage: [String: String] {
+        get throws(CommandFailure) {
+            var storage: [String: String] = [:]
+            let (key, command) = (KnownSettings.keyFile, KnownSettings.keyCommand)
+            storage[key.name] = try key.value(encryption.encryptKey)
+            storage[command.name] = try command.value(encryption.encryptKeyCommand)
+            for setting in [KnownSettings.archivePlace, KnownSettings.archiveService] {
+                storage[setting.name] = try setting.value()
+            }
+            for setting in [KnownSettings.keepRequired, KnownSettings.archiveDecrypts] {
+                storage[setting.name] = "\(try setting.value() ?? false)"
+            }
+            return storage
+        }
     }
 
     /// Whether options are other than those of an empty command line.

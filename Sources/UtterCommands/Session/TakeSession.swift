@@ -27,7 +27,7 @@ package struct TakeSession {
     /// The player of the tones of recordings; nil when none are wanted.
     private let cues: CuePlayer?
     /// How long the audio of an answered take stays; nil for as long as is usual.
-    let audioTime: Duration?
+    var audioTime: Duration?
     /// The folder for requests and their answers; nil: they are not written.
     let cassettes: CassetteFolder?
     /// The takes on the disk, with the key that this session has.

@@ -166,6 +166,13 @@ struct ProfileOptions: ParsableArguments {
 
     var isGiven: Bool { service != nil || !words.isEmpty }
 
+    /// Leaves out words that are said in another place.
+    mutating func leaveOutWords(where isMeant: (String) -> Bool) {
+        let left = words.filter { !isMeant($0.key) }
+        (usual.language, usual.model, usual.prompt) = (nil, nil, nil)
+        set = left.map { "\($0.key)=\($0.value)" }
+    }
+
     private static func pair(_ text: String) -> (name: String, value: String)? {
         guard let sign = text.firstIndex(of: "="), WordTemplate.isName(text[..<sign]) else {
             return nil
