@@ -317,6 +317,27 @@ import Testing
         #expect(problems == [])
     }
 
+    @Test func aHomeThatMayNotBeWrittenIsTheCauseOfAllThatIsMissingInIt() async throws {
+        let (rehearsal, bench) = (try FaultBench(), try FaultBench())
+        for bench in [rehearsal, bench] {
+            try fill(
+                bench.home,
+                with: [
+                    ".config": nil, ".config/utter": nil,
+                    ".config/utter/config.toml": Array("[keep]\nrequired = true\n".utf8),
+                ])
+        }
+        _ = try await rehearsal.run(["send", rehearsal.recording], FileFaults())
+        let made = try #require(
+            rehearsal.trace.first { $0.name == "mkdir" && $0.path.hasSuffix("/home/.local") })
+        let result = try await bench.run(
+            ["send", bench.recording],
+            FileFaults(failure: .init(operation: made.number, error: EROFS, kinds: ["mkdir"])))
+        #expect(result.status == .exited(74))
+        let words = "mkdir \(bench.home)/.local: Read-only file system"
+        #expect(result.errorText.contains(words), "\(result.errorText)")
+    }
+
     @Test func withoutAFolderOfTakesThereAreNone() async throws {
         let faults = FileFaults(
             failure: .init(operation: 1, error: ENOSPC, onward: true, kinds: ["mkdir"]))

@@ -29,16 +29,27 @@ package final class Folder: Sendable {
     ///   symbolic link, `EPERM` when it belongs to another user.
     package static func make(at path: String) throws(SystemError) -> Folder {
         var parent = path.hasPrefix("/") ? "" : "."
+        // A folder that may not be made may be there; if it is not, that is the cause.
+        var refused: SystemError?
+        func cause(_ error: SystemError) -> SystemError {
+            error.code == ENOENT ? refused ?? error : error
+        }
         for part in path.split(separator: "/").dropLast() {
             parent += "/\(part)"
             if unsafe mkdir(parent.cPath, 0o700) == 0 {
                 // The umask can only have taken permissions away. Without them the next one fails.
                 _ = unsafe chmod(parent.cPath, 0o700)
-            } else if ![EEXIST, EROFS, EACCES].contains(errno) {
-                throw SystemError.last("mkdir \(parent)")
+            } else if [EROFS, EACCES].contains(errno) {
+                refused = .last("mkdir \(parent)")
+            } else if errno != EEXIST {
+                throw cause(.last("mkdir \(parent)"))
             }
         }
-        try makeFolder(path, at: AT_FDCWD, path: path)
+        do throws(SystemError) {
+            try makeFolder(path, at: AT_FDCWD, path: path)
+        } catch {
+            throw cause(error)
+        }
         return try open(path: path, at: AT_FDCWD, name: path)
     }
 

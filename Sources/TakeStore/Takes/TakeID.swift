@@ -72,6 +72,9 @@ public struct TakeID: Sendable, Hashable, Codable {
     /// The beginning of the names of takes that began then, to the second: `20261121-052233`.
     package static func start(at date: Date) -> String { UTCTime(date).compact }
 
+    /// When the take began, by its name, to the thousandth of a second.
+    package var moment: Date? { tick.map { Date(timeIntervalSince1970: Double($0) / 1_024) } }
+
     package var date: Date? { UTCTime.date(compact: String(text.prefix(15))) }
 
     /// Decodes a name.

@@ -50,14 +50,16 @@ extension TakeManifest {
         pauses = Array(((pauses ?? []) + [pause]).prefix(Self.mostPauses))
     }
 
-    /// The audio is complete; `isWhole`: with all of its source; `isSending`: on its way at once.
+    /// The audio is complete; `isWhole`: with all of its source, of which `flaw` tells what is odd;
+    /// `isSending`: on its way at once.
     package mutating func seal(
-        _ seal: JournalSeal, frames: Int, gapFrames: Int, isWhole: Bool, isSending: Bool
+        _ seal: JournalSeal, frames: Int, gapFrames: Int, isWhole: Bool, flaw: String?,
+        isSending: Bool
     ) {
         if state == .recording { state = isSending ? .sending : .sealed }
         (byteCount, sha256) = (seal.byteCount, seal.sha256)
         (self.frames, self.gapFrames) = (frames, gapFrames)
-        if isWhole { isPart = nil }
+        if isWhole { (isPart, self.flaw) = (nil, flaw) }
     }
 
     /// Says of a take that is under way that its audio may not be complete yet.
@@ -81,6 +83,8 @@ extension TakeManifest {
     /// The text has come, and of the job so much is left at the service; `raw` is the service's own where
     /// rules have made `changes`; `shortfall` says what of the take the text lacks, `note` what else a
     /// person should know.
+    ///
+    /// A text that the person has edited stays, and the new one is that before it.
     package mutating func answer(
         _ text: String, in language: String? = nil, raw: String? = nil,
         changes: [TextChange]? = nil,
@@ -89,8 +93,10 @@ extension TakeManifest {
     ) {
         if let shortfall, staysAnswered(despite: shortfall) { return }
         self.story = story
+        let edited = unedited.map { _ in transcript ?? "" }
         transcript = text.isEmpty ? nil : text
         (self.language, self.raw, self.changes, unedited) = (language, raw, changes, nil)
+        if let edited { edit(edited) }
         let left = progress ?? self.progress?.cuts
         (failures, self.progress, wasAnswered) = (nil, left?.cuts ?? left, nil)
         // The same request would have the same answer.

@@ -55,6 +55,8 @@ package struct TakeManifest: Sendable, Codable, Equatable {
     /// Whether the take may have less than its source, such as a file, which was not read to its
     /// end as far as is known; nil is no, and of a microphone.
     package internal(set) var isPart: Bool?
+    /// An oddity of a source that was read to its end, such as a file with damage, for a person.
+    package internal(set) var flaw: String?
     /// The process that records or sends the take; nil when it is done.
     ///
     /// For a person: whether it still lives is told by the folder's lock.

@@ -178,14 +178,14 @@ final class ManifestWriter: Sendable {
     }
 
     /// The audio is complete; written as soon as it is durable.
-    func seal(_ seal: JournalSeal, _ account: CaptureAccount, isWhole: Bool, isSending: Bool) {
+    func seal(_ seal: JournalSeal, _ account: CaptureAccount, _ end: CaptureEnd, isSending: Bool) {
         // Not by the file's name: only the journal knows whether that file can be trusted.
         sync.perform { [journal] in journal.finish() }
         store.hasGrown(by: seal.byteCount)
         save {
             $0.seal(
                 seal, frames: account.encodedFrames, gapFrames: account.gapFrames,
-                isWhole: isWhole, isSending: isSending)
+                isWhole: end.isWhole, flaw: end.warning, isSending: isSending)
         }
     }
 

@@ -82,7 +82,7 @@ extension TakeMachine {
         /// Note the progress of a job, with the next write.
         case saveProgress(ExchangeProgress?)
         /// The audio is complete; `isSending`: on its way.
-        case saveSeal(JournalSeal, isWhole: Bool, isSending: Bool)
+        case saveSeal(JournalSeal, CaptureEnd, isSending: Bool)
         /// Write everything again: the place may be a new one.
         case saveAgain
         case tell(TakeEvent)

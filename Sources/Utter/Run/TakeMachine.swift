@@ -170,7 +170,7 @@ struct TakeMachine: Sendable {
         if let loss = seal.loss, seal.byteCount <= delivery.start {
             conclude(.failure(.journal(reason: loss.description)), now)
         }
-        actions.append(.saveSeal(seal, isWhole: end.isWhole, isSending: delivery.result == nil))
+        actions.append(.saveSeal(seal, end, isSending: delivery.result == nil))
         // A person who waits for the text does not wait for a pause that was made for a speaker.
         for lane in delivery.lanes.indices {
             switch delivery.lanes[lane] {

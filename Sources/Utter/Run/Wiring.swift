@@ -279,8 +279,8 @@ final class Wiring: Sendable {
                     wasWhole: attempt.mayBeTaken)
             }
         case .saveProgress(let progress): run.note { $0.reach(progress) }
-        case .saveSeal(let seal, let isWhole, let isSending):
-            run.record?.seal(seal, run.account, isWhole: isWhole, isSending: isSending)
+        case .saveSeal(let seal, let end, let isSending):
+            run.record?.seal(seal, run.account, end, isSending: isSending)
         case .saveAgain: run.record?.save { _ in }
         case .tell(let event): run.tell(event)
         case .settle(let ending): run.settle(ending)

@@ -19,6 +19,8 @@ struct KeptContent {
     var isMadeAnew = false
     /// The missing parts, each in a sentence for a person.
     var reports: [String] = []
+    /// An oddity of the source, for a person.
+    var flaw: String?
 }
 
 extension TakeFolder {
@@ -57,7 +59,8 @@ extension TakeFolder {
             gapFrames: manifest.gapFrames ?? 0,
             // A recording with silent parts is sent with another digest than it was recorded with.
             digest: journal === kept && audio.damage.isEmpty ? manifest.sha256 : nil,
-            reports: [audio.damageReport, shortfall, interruption].compactMap(\.self))
+            reports: [audio.damageReport, shortfall, interruption].compactMap(\.self),
+            flaw: manifest.flaw)
     }
 
     /// The object that an archive gets under a suffix; blocks on the disk.

@@ -70,7 +70,14 @@ struct WordsCommand: SettinglessCommand {
                 "cannot read '\(TerminalText.shown(said ?? ""))'", hint: "name a CSV file",
                 status: .noInput
             ) { try readFile(said ?? "", limit: 1 << 20) }
-            let entries = try WordFile.entries(inCSV: String(decoding: bytes, as: UTF8.self))
+            guard let text = String(validating: bytes, as: UTF8.self) else {
+                throw CommandFailure(
+                    "'\(TerminalText.shown(said ?? ""))' is not UTF-8",
+                    hint: "convert it first, such as with: iconv -f latin1 -t utf-8 "
+                        + ShellWord.quoted(said ?? ""),
+                    status: .unusableAudio)
+            }
+            let entries = try WordFile.entries(inCSV: text)
             try WordFile.add(entries)
             StandardError.line("lines read: \(entries.count)")
         case .export:
@@ -120,7 +127,10 @@ struct WordsCommand: SettinglessCommand {
                 + "  # in \($1.joined(separator: ", "))"
         }
         guard !lines.isEmpty else {
-            return StandardError.line("no word was corrected twice with 'utter edit'")
+            StandardError.line("there is nothing to propose")
+            return StandardError.hint(
+                "a word is proposed that 'utter edit' has corrected in two takes, by a third of its "
+                    + "letters at most; 'utter words add' adds any other")
         }
         try StandardOutput.show(lines.sorted().joined(separator: "\n"))
     }

@@ -47,7 +47,8 @@ enum ControlReading {
     private static func recordingLeft(since end: ProcessBeginning?) -> CommandFailure? {
         // A stop names no take that it cannot look at.
         guard let take = try? Spool(at: Environment.stateFolder).take("last"), take.state == .kept,
-            let began = take.began,
+            // Two takes may begin in one second.
+            let began = take.began == take.id.date ? take.id.moment : take.began,
             Duration.seconds(-began.timeIntervalSinceNow) < min(memory, end?.age ?? memory)
         else { return nil }
         let length = take.length.map { " of \(StatusLine.clock($0))" } ?? ""

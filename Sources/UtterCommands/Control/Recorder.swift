@@ -14,6 +14,9 @@ internal import UtterTerminal
 /// on the main one. A text is given once: to the first client that stopped its take, or, when the
 /// recording ended without one, to the first that asks in the next moments.
 final class Recorder: Sendable {
+    /// A take, and what its request and the settings say of it.
+    private typealias Followed = (take: Take, notice: DesktopNotice?, audioTime: Duration?)
+
     /// The machine, and what it has said that is not done yet.
     private struct Core {
         var machine: RecorderMachine
@@ -23,11 +26,9 @@ final class Recorder: Sendable {
         /// The request that the dictation carries out, or did last.
         var request: ControlRequest?
         /// The takes whose text is not where it belongs yet, by their numbers.
-        var takes: [Int: (take: Take, notice: DesktopNotice?)] = [:]
+        var takes: [Int: Followed] = [:]
 
-        func notice(of id: TakeID) -> DesktopNotice? {
-            takes.values.first { $0.take.id == id }?.notice
-        }
+        func followed(_ id: TakeID) -> Followed? { takes.values.first { $0.take.id == id } }
     }
 
     private struct Parts {
@@ -164,7 +165,8 @@ final class Recorder: Sendable {
                 first: { [self] in core.withLock { $0.request = request } },
                 then: { [self] in handle(.carriedOut(request, $0, client)) })
         case .release(let number):
-            core.withLock { $0.takes[number] }?.take.release(keepingAudioFor: session.audioTime)
+            let followed = core.withLock { $0.takes[number] }
+            followed?.take.release(keepingAudioFor: followed?.audioTime)
         case .forget(let number): core.withLock { $0.takes[number] = nil }
         case .hold(let client):
             Task {
@@ -182,7 +184,7 @@ final class Recorder: Sendable {
             conclusion.tellUnclaimed()
             // The desktop shows a text that no place has taken.
             guard conclusion.answer.text != nil, conclusion.answer.placed != false else { return }
-            core.withLock { $0.notice(of: conclusion.take) }?.tellUnplacedText()
+            core.withLock { $0.followed(conclusion.take) }?.notice?.tellUnplacedText()
         case .news(let news, let key, let client): tell(news, key, client)
         case .finish: dictation?.finish()
         }
@@ -215,9 +217,11 @@ final class Recorder: Sendable {
 
     /// Shows a take to its end, and gives its text away; on the main thread.
     private func follow(_ take: Take) async {
+        let followed = core.withLock { $0.followed(take.id) }
+        var (session, notice) = (session, followed?.notice)
+        session.audioTime = followed?.audioTime
         let reporter = TakeReporter(
             session, of: take, as: .recording, stopHint: "stop with: utter stop")
-        var notice = core.withLock { $0.notice(of: take.id) }
         var ended = await session.follow(take, by: take.delivery, reporter) { event in
             notice?.note(event)
             handle(.told(event, take.id))
@@ -286,7 +290,7 @@ extension Recorder: ControlHandler {
 // The dictation's requests and news, on its thread.
 extension Recorder {
     private func startTake(_ number: Int, _ stopWord: String?) -> Take? {
-        var plan: TakePlan
+        var (plan, audioTime): (TakePlan, Duration?)
         let request = core.withLock { $0.request }
         do throws(CommandFailure) {
             guard !core.withLock({ $0.machine.isLeaving }) else {
@@ -297,7 +301,7 @@ extension Recorder {
                     "no take can begin: the utter that records has too many files open",
                     hint: SystemError(call: "dup", code: EMFILE).hint, status: .localIO)
             }
-            plan = try plans.withLock { plans throws(CommandFailure) in
+            (plan, audioTime) = try plans.withLock { plans throws(CommandFailure) in
                 try plans.next(for: request)
             }
         } catch {
@@ -308,7 +312,7 @@ extension Recorder {
         let take = session.pipeline.start(plan)
         session.running.begin(take)
         let notice = DesktopNotice(take, in: session, isAsked: request?.notify == true)
-        core.withLock { $0.takes[number] = (take, notice) }
+        core.withLock { $0.takes[number] = (take, notice, audioTime) }
         handle(.began(number, take.id))
         return take
     }
@@ -343,9 +347,15 @@ extension EndedTake {
         let warnings = outcome.notices.map { notice in
             ToldLine.line(notice == .protectedAgain ? notice.text : "warning: \(notice.text)")
         }
+        var sound = outcome.capture.warnings()
+        // The error says it.
+        if case .failure(.capture(let error)) = outcome.result {
+            sound.removeAll { $0 == error.description }
+        }
         return TakeConclusion(
             take: take.id, exit: status.rawValue, text: text,
-            lines: warnings + lines + (outcome.isAtRisk ? saveUnasked() : []),
+            lines: warnings + sound.map { .line("warning: \($0)") } + lines
+                + (outcome.isAtRisk ? saveUnasked() : []),
             report: report(as: status).json, isSettled: isSettled)
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Capture
 internal import Utter
 internal import UtterTerminal
 
@@ -27,6 +28,25 @@ extension TakeNotice {
         case .cutShort(let reason): "the recording was ended: \(reason)"
         case .ofSource(let warning): warning
         }
+    }
+}
+
+extension CaptureEnd {
+    /// Says what has gone wrong with the sound, but for the faults of the signal that were `told`.
+    func warnings(besides told: Set<SignalState> = []) -> [String] {
+        var warnings = faults.filter { !told.contains($0) }.map(text)
+        if case .source(let error) = cause, error.isLossInMidTake {
+            warnings.insert(error.description, at: 0)
+        }
+        // A damaged recording has its gaps in its notice.
+        let gaps = gaps.filter { $0.cause != .damaged }
+        let frames = gaps.reduce(0) { $0 + $1.frames }
+        if frames > 0 {
+            let times = gaps.count == 1 ? "once" : "\(gaps.count) times"
+            warnings.append(
+                "\(frames / 16) ms of sound were lost (\(times)) and replaced by silence")
+        }
+        return warnings
     }
 }
 

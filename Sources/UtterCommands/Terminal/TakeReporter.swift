@@ -183,19 +183,9 @@ struct TakeReporter {
     }
 
     private mutating func report(_ end: CaptureEnd) {
-        if case .source(let error) = end.cause, error.isLossInMidTake {
-            warn(error.description)
-        }
-        for fault in end.faults where !signals.contains(fault) { warn(end.text(of: fault)) }
+        for warning in end.warnings(besides: signals) { warn(warning) }
         if end.cause == .limitReached, activity == .recording, !isAtServiceLimit {
             say("stopped: the recording has reached --max")
-        }
-        // A damaged recording has its gaps in its notice.
-        let gaps = end.gaps.filter { $0.cause != .damaged }
-        let frames = gaps.reduce(0) { $0 + $1.frames }
-        if frames > 0 {
-            let times = gaps.count == 1 ? "once" : "\(gaps.count) times"
-            warn("\(frames / 16) ms of sound were lost (\(times)) and replaced by silence")
         }
         // That the microphone is off, unless what the service said has told it.
         guard !activity.isSending, !isHandsFree, line.phase != .refused else { return }

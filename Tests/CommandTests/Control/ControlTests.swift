@@ -242,6 +242,46 @@ import Testing
         #expect(states.contains(.string("kept")))
     }
 
+    @Test func aRecordingThatWasKilledIsNewerThanAStopOfItsSecond() async throws {
+        let answered = try await bench.record()
+        // The next take begins at once, mostly in the same second.
+        #expect(try await bench.run("stop").outputText == "heard\n")
+        let killed = try await bench.record(bytes: 32_000)
+        killed.signal(SIGKILL)
+        _ = try await killed.result()
+        let stop = try await bench.run("stop")
+        #expect(stop.status == .exited(75), "\(stop.errorText)")
+        let id = try #require(try bench.bench.takes().last?.id)
+        #expect(stop.errorText.contains("utter retry \(id.asInHints)\n"), "\(stop.errorText)")
+        #expect(try await answered.result().status == .exited(0))
+    }
+
+    @Test func aStopIsToldThatTheMicrophoneWasLost() async throws {
+        let recorder = try await bench.record()
+        bench.card.unplug(.afterRing)
+        #expect(await recorder.wait(for: "'default' disappeared after ", in: .error))
+        let stop = try await bench.run("stop")
+        #expect(stop.status == .exited(71))
+        #expect(stop.outputText == "heard\n")
+        let words = "utter: warning: 'default' disappeared after "
+        #expect(stop.errorText.contains(words), "\(stop.errorText)")
+        _ = try await recorder.result()
+    }
+
+    @Test func aStopIsToldThatTheMicrophoneWasMuted() async throws {
+        let folder = try TemporaryFolder()
+        defer { withExtendedLifetime(folder) {} }
+        var card = VirtualCard()
+        card.content = .file(path: try folder.write([0, 0], to: "silence"))
+        let bench = try ControlBench(.hearing("heard"), card: VirtualMicrophone(card))
+        let recorder = try await bench.record()
+        let words = "utter: warning: the microphone delivers only digital silence; is it muted?\n"
+        #expect(await recorder.wait(for: words, in: .error))
+        let stop = try await bench.run("stop")
+        #expect(stop.errorText.contains(words), "\(stop.errorText)")
+        _ = try await recorder.result()
+    }
+
     @Test func aRecorderThatIsKilledBeforeTheAnswerLeavesAStopThatNamesItsTake() async throws {
         let gate = Gate()
         let bench = try ControlBench("too late", after: gate)

@@ -135,6 +135,19 @@ import Testing
         #expect(json["history"]?[1]?["url"] == nil)
     }
 
+    @Test func aFlawOfAFileIsToldAgainWhenItsTakeIsSent() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "there"))
+        let bench = try Bench()
+        let path = try bench.folder.write(
+            Array(try readFile(Clip.goForward.path).dropLast(20_001)), to: "cut.wav")
+        let kept = try await bench.run("send", "-c", "retry.never=true", path)
+        let warning = try #require(
+            kept.errorText.split(separator: "\n").first { $0.contains("warning: ") })
+        let retry = try await bench.run("retry", "last", "--to", server.url())
+        #expect(retry.outputText == "there\n")
+        #expect(retry.errorText.contains(warning), "\(kept.errorText) \(retry.errorText)")
+    }
+
     @Test func whatARefusedConnectionSaysIsSaidOnce() async throws {
         let result = try await Bench().run("send", "-c", "retry.never=true", Clip.goForward.path)
         #expect(

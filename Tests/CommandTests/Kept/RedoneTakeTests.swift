@@ -106,6 +106,25 @@ import Testing
         #expect(try await bench.run("flush").output.isEmpty)
     }
 
+    @Test func aTextThatThePersonHasEditedStays() async throws {
+        let server = try RecordingServer(
+            scripts: [.answer(text: "a good cue")], otherwise: .answer(text: "the good cue"))
+        let bench = try Bench(
+            server: server, ["UTTER_KEEP_AUDIO": "1d", "EDITOR": "sed -i s/cue/queue/"])
+        _ = try await bench.run("send", Clip.goForward.path)
+        #expect(try await bench.run("edit", "last").outputText == "a good queue\n")
+        let again = try await bench.run("retry", "last")
+        #expect(again.outputText == "the good cue\n")
+        let id = try #require(try bench.onlyTake()?.id.asInHints)
+        #expect(
+            again.errorText.contains(
+                "utter: take \(id) keeps the text that you have edited\n"
+                    + "utter: hint: see it and the service's with: utter show \(id)\n"),
+            "\(again.errorText)")
+        #expect(try await bench.run("last").outputText == "a good queue\n")
+        #expect(try await bench.run("last", "--raw").outputText == "the good cue\n")
+    }
+
     @Test func anAnsweredTakeCanBeRedoneElsewhere() async throws {
         let other = try RecordingServer(otherwise: .answer(text: "better"))
         let bench = try Bench(server: .hearing("huh"), ["UTTER_KEEP_AUDIO": ""])

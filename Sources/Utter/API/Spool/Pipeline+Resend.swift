@@ -159,6 +159,7 @@ extension Pipeline {
             archiver: queue == nil ? archiver : nil, manifest: manifest,
             onSave: { [unwritten] in unwritten.note(folder.id, $0) })
         for report in content.reports { run.handle(.protection(.damage(report))) }
+        if let flaw = content.flaw { run.handle(.protection(.source(flaw))) }
         began(run)
         run.hold(journal)
         run.hold(record)

@@ -151,7 +151,7 @@ struct LastCommand: SettinglessCommand {
             throw CommandFailure("there is no transcript yet", status: .heardNothing)
         }
         let transcripts = takes.map { take in
-            let text = raw ? take.raw ?? take.transcript : take.transcript
+            let text = raw ? take.raw ?? take.unedited ?? take.transcript : take.transcript
             return TerminalText.sanitized(explain ? take.explanation : text ?? "")
         }
         let failures = places.give(transcripts.joined(separator: "\n")) { _ in

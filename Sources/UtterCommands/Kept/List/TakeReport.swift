@@ -64,7 +64,7 @@ struct TakeReport {
         if let transcript = manifest.transcript {
             rows.append(("transcript", transcript.isEmpty ? "(heard nothing)" : transcript))
         }
-        if let raw = manifest.raw { rows.append(("raw", raw)) }
+        if let raw = manifest.raw ?? manifest.unedited { rows.append(("raw", raw)) }
         self.rows = rows.map { ($0, TerminalText.singleLine(TerminalText.sanitized($1))) }
     }
 
