@@ -313,7 +313,6 @@ import Testing
         #expect(step == .idle)
     }
 
-    /// The sound is there again before the place was found.
     /// A password is asked for while a person speaks, and pauses.
     @Test func aPauseIsKnownToTheRequestThatSecretsMade() throws {
         let plan = try Self.plan("seconds = 60")
@@ -328,6 +327,7 @@ import Testing
         #expect(actions.contains { if case .cut(let cut) = $0 { cut.isAtRest } else { false } })
     }
 
+    /// The sound is there again before the place was found.
     @Test func aPauseThatIsOverCutsNothing() throws {
         var exchange = StretchExchange(try Self.plan(""))
         let before = Self.recording(5, isComplete: false)
