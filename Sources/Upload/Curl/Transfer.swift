@@ -48,8 +48,8 @@ final class Transfer: @unchecked Sendable {
 
     /// For the end of an answer that is known, so that the connection can be reused.
     private static let ending = Duration.milliseconds(250)
-    /// In seconds, a week; the limit of `Retry-After`.
-    private static let longestRetryAfter = 604_800
+    /// In seconds; the limit of `Retry-After`.
+    private static let longestRetryAfter = 3_600
 
     init(
         id: TransferID, request: TransferRequest, observer: any TransferObserver,
