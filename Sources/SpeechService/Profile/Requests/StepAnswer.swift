@@ -44,7 +44,7 @@ package struct StepAnswer: Sendable {
     /// The reason to distrust it: a page of something in between, or an error in another form.
     var strangeness: AnswerError? {
         let text = String(decoding: body.prefix(4_096), as: UTF8.self)
-        let start = text.prefix(256).lowercased()
+        let start = text.drop { $0.isWhitespace }.prefix(256).lowercased()
         // Some stores give that type to XML, and to nothing.
         let isCalledPage = AnswerHead(headers: headers).isWebPage && !body.isEmpty
         let isPage = (isCalledPage || WebPage.isWebPage(start)) && !start.hasPrefix("<?xml")
