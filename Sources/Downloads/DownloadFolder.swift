@@ -182,7 +182,7 @@ enum FileSuffix {
 
     static func isPlainText(_ type: String?) -> Bool { word(type) == "text/plain" }
 
-    /// Whether no server takes sound for it; some do for plain text.
+    /// Whether this is the type of a text other than plain text, as which some servers send sound.
     static func isText(_ type: String?) -> Bool {
         guard let word = word(type), word != "text/plain" else { return false }
         return word.hasPrefix("text/") || ["json", "xml"].contains { word.hasSuffix($0) }

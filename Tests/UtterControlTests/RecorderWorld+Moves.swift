@@ -67,10 +67,9 @@ extension RecorderWorld {
         return given.map { .leave($0, hasPrinted: true) }
     }
 
-    /// What a state is told apart by: two of which nobody can tell one from the other have one.
+    /// The sum by which states are told apart; states that behave alike have the same one.
     ///
-    /// Clients that have gone, and of which nothing speaks, are a number; so the others are counted
-    /// without them.
+    /// Clients that have gone, and that nothing names any more, are only counted.
     var key: StateSum {
         var key = StateSum()
         let places = places

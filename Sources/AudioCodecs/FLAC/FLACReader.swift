@@ -79,7 +79,7 @@ internal import CFLAC
         try read(streamInfo)
     }
 
-    /// Makes the block that of the frames which follow.
+    /// Has libFLAC read the frames that follow by this STREAMINFO block.
     private func read(_ streamInfo: [UInt8]) throws(UndecodableAudio) {
         // The last block, of this type and length (RFC 9639 §8.1). Where two sizes of frames are
         // named, libFLAC would refuse all that have numbers instead of positions.

@@ -84,7 +84,7 @@ extension TakeManifest {
     /// rules have made `changes`; `shortfall` says what of the take the text lacks, `note` what else a
     /// person should know.
     ///
-    /// A text that the person has edited stays, and the new one is that before it.
+    /// A text that the person has edited stays; the new text takes the place of the one before the edit.
     package mutating func answer(
         _ text: String, in language: String? = nil, raw: String? = nil,
         changes: [TextChange]? = nil,

@@ -227,7 +227,7 @@ struct TakeDelivery: Sendable {
 
         case idle
         case waiting(for: Wait)
-        /// Another lane fetches a token; the next request begins after the pause, which runs since then.
+        /// Another lane fetches a token; the pause before the next request has run since this time.
         case awaitingToken(Pause, since: Duration)
         /// The next request is being noted, and begins after the pause.
         case noting(Pause)

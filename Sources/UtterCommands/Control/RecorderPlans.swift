@@ -28,8 +28,10 @@ struct RecorderPlans {
         (self.options, self.preRoll, storage) = (options, preRoll, try options.storage)
     }
 
-    /// The plan of a take for the service and the preset that a request names, or else for the usual
-    /// ones, and how long its audio stays; nil: as long as is usual.
+    /// Makes the plan of a take for the service and the preset that a request names, or else for the
+    /// usual ones.
+    ///
+    /// - Returns: the plan, and how long the take's audio stays; nil if the settings of all takes decide.
     mutating func next(
         for request: ControlRequest?
     ) throws(CommandFailure) -> (plan: TakePlan, audioTime: Duration?) {

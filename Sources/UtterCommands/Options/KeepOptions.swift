@@ -33,8 +33,7 @@ package struct KeepOptions: ParsableArguments {
         }
     }
 
-    /// How long the audio of this command's takes stays, if an option or a preset says so; nil: as
-    /// long as that of all takes.
+    /// How long the audio of this command's takes stays; nil if neither an option nor a preset says so.
     var audioTime: Duration? {
         get throws(CommandFailure) { try KnownSettings.keptAudio.values(keepAudio).own?.duration }
     }

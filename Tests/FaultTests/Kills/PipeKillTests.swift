@@ -22,7 +22,7 @@ import Testing
                 return ["operation \(number) was not reached"]
             }
             let read = pipe.readByteCount - (pipe.byteCount - bench.samples.count)
-            // What the ring has goes into the journal.
+            // A command that looks at takes moves the bytes of the ring into the journal.
             let list = try await bench.run(["list"])
             guard list.status == .exited(0) else { return [list.errorText] }
             let kept = try bench.remains().compactMap(\.audio?.count).max() ?? 0
