@@ -28,8 +28,7 @@ struct RecorderPlans {
         (self.options, self.preRoll, storage) = (options, preRoll, try options.storage)
     }
 
-    /// Makes the plan of a take for the service and the preset that a request names, or else for the
-    /// usual ones.
+    /// Makes the plan of a take for the service and the preset of a request, or else the usual ones.
     ///
     /// - Returns: the plan, and how long the take's audio stays; nil if the settings of all takes decide.
     mutating func next(
