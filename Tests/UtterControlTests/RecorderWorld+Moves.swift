@@ -67,17 +67,13 @@ extension RecorderWorld {
         return given.map { .leave($0, hasPrinted: true) }
     }
 
-    /// The sum by which states are told apart; states that behave alike have the same one.
-    ///
-    /// Clients that have gone, and that nothing names any more, are only counted.
+    /// The sum by which states are told apart.
     var key: StateSum {
         var key = StateSum()
-        let places = places
-        func add(_ client: ControlClientID?) { key.add(client.map { places[$0.number] } ?? -1) }
         func add(_ order: Order) {
             key.add(order.command)
             key.add(order.take ?? -1)
-            add(order.client)
+            key.add(order.client?.number ?? -1)
             key.add(order.request.wait == true)
             key.add(Int(order.request.time ?? -1))
             key.add(order.request.press == "other")
@@ -91,15 +87,14 @@ extension RecorderWorld {
         key.add(machine.isExpecting)
         key.add(hasGivenUp)
         key.add(hasOther)
-        for client in timed { key.add(places[client]) }
+        for client in timed { key.add(client) }
         for held in machine.held {
             add(Order(request: held.request, take: nil, client: held.client))
             key.add(held.isOverdue.map { $0 ? 2 : 1 } ?? 0)
         }
         key.add(talk.isLatched)
         key.add(talk.isListening)
-        key.add(clients.count)
-        for (index, client) in clients.enumerated() where places[index] >= 0 {
+        for client in clients {
             switch client {
             case .asking: key.add(1)
             case .waiting: key.add(2)
@@ -108,11 +103,7 @@ extension RecorderWorld {
             }
         }
         key.add(-1)
-        for (index, take) in takes.enumerated() {
-            guard !isOver(index + 1) else {
-                key.add(take.isTold || take.isPrinted ? 5 : 6)
-                continue
-            }
+        for take in takes {
             key.add(take.isHeard)
             key.add(take.isCaptured)
             key.add(take.isResuming)
@@ -128,8 +119,8 @@ extension RecorderWorld {
         key.add(-2)
         for entry in machine.entries {
             key.add(entry.number)
-            add(entry.claim?.client)
-            add(entry.starter)
+            key.add(entry.claim?.client.number ?? -1)
+            key.add(entry.starter?.number ?? -1)
             key.add(entry.opening == .heard)
             key.add(entry.claim?.key != nil)
             switch entry.owner {
@@ -155,30 +146,5 @@ extension RecorderWorld {
             key.add(take)
         }
         return key
-    }
-
-    /// The places of the clients among those that count; -1 for one that does not.
-    private var places: [Int] {
-        var named = Set(timed)
-        for order in orders + resuming.map(\.order) { named.insert(order.client?.number ?? -1) }
-        for held in machine.held { named.insert(held.client?.number ?? -1) }
-        for entry in machine.entries {
-            named.insert(entry.claim?.client.number ?? -1)
-            named.insert(entry.starter?.number ?? -1)
-        }
-        var count = 0
-        return clients.indices.map { index in
-            guard clients[index] != .gone || named.contains(index) else { return -1 }
-            count += 1
-            return count - 1
-        }
-    }
-
-    /// Nothing will happen to a take any more: the machine has forgotten it, and no client has its text.
-    private func isOver(_ number: Int) -> Bool {
-        let take = takes[number - 1]
-        return take.isConcluded && !take.isAwaited && !take.isResuming && !take.isPausing
-            && talk.take != number && !machine.entries.contains { $0.number == number }
-            && !clients.contains(.given(number))
     }
 }

@@ -38,7 +38,7 @@ enum KeptTakes {
                     } else {
                         next = await session.resend(take.id, by: plan)
                     }
-                    if take.known?.unedited != nil, !options.output.quiet {
+                    if next == .textPrinted, take.known?.unedited != nil, !options.output.quiet {
                         let name = take.id.shortName
                         StandardError.line("take \(name) keeps the text that you have edited")
                         StandardError.hint("see it and the service's with: utter show \(name)")
