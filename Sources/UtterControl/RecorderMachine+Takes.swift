@@ -134,8 +134,7 @@ extension RecorderMachine {
     mutating func show(_ state: Dictation.State) {
         let take = state.take.flatMap { id(of: $0) }
         if take != status.take { (status.elapsedMs, status.text, status.level) = (0, "", nil) }
-        (status.take, status.phase) = (take, state.phase)
-        (isLatched, isListening) = (state.isLatched, state.isListening)
+        (status.take, status.phase, shown) = (take, state.phase, state)
         status.troubles = state.take.flatMap { entry($0)?.trouble.lines }
         actions.append(.show(status))
         guard let number = state.take, state.phase == .recording else { return }
@@ -144,7 +143,7 @@ extension RecorderMachine {
 
     mutating func tell(_ news: Dictation.News) {
         let entry = entries.last { $0.id.text == status.take }
-        actions.append(.news(news, key: isLatched ? nil : entry?.claim?.key, entry?.holder))
+        actions.append(.news(news, key: shown.isLatched ? nil : entry?.claim?.key, entry?.holder))
     }
 
     mutating func note(_ event: TakeEvent, of take: TakeID) {

@@ -36,9 +36,8 @@ package struct RecorderMachine: Sendable {
     package private(set) var isLeaving = false
     /// Whether it ends: nothing begins any more.
     private(set) var isClosing = false
-    /// Whether what is recorded goes on without a key; whether a take is recorded, or the next one is
-    /// about to be.
-    var (isLatched, isListening) = (false, false)
+    /// The state of the dictation.
+    var shown = Dictation.State()
     /// Why the take that was to begin last did not.
     private var failure: ControlFailure?
     /// The stop or cancel that was begun last.
@@ -96,7 +95,7 @@ package struct RecorderMachine: Sendable {
         }
         admitHeld()
         if !isClosing, isLeaving || !status.isDaemon, entries.isEmpty, requests == 0, !isExpecting,
-            !isListening
+            !shown.isListening
         {
             isClosing = true
             actions.append(.finish)
@@ -160,7 +159,7 @@ package struct RecorderMachine: Sendable {
         }
         guard let entry = entries.last(where: { !$0.isCaptured }) else {
             // The next take is about to begin.
-            if isListening { return held.append(next) }
+            if shown.isListening { return held.append(next) }
             let isItsOwn = entries.isEmpty && !isOther(request)
             return status.isDaemon || isItsOwn || client == nil
                 ? pass(request, for: client) : giveUp(for: client)
@@ -169,7 +168,7 @@ package struct RecorderMachine: Sendable {
         guard status.take == entry.id.text, status.isRecording || status.phase == .tail else {
             return held.append(next)
         }
-        guard isListening else {
+        guard shown.isListening else {
             guard isOther(request, than: entry) else { return pass(request, for: client) }
             actions.append(.endTail(entry.number))
             return held.append(next)

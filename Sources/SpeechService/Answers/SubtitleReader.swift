@@ -69,14 +69,14 @@ struct SubtitleReader: PieceReader {
         guard let first = block.first else { return nil }
         let isDigit = { (byte: UInt8) in (0x30...0x39).contains(byte) }
         let isCue = first.contains(Self.arrow) && first.first.map(isDigit) ?? false
-        let isNumber = first.allSatisfy(isDigit)
-        guard isCue || hasCue && !isWebVTT && !isNumber else { return nil }
-        let times = SubtitleCue.times(in: first)
+        let goesOn = hasCue && !isWebVTT && !first.allSatisfy(isDigit)
+        let lines = isCue ? block.dropFirst() : goesOn ? block[...] : []
+        let times = isCue ? SubtitleCue.times(in: first) : nil
+        guard times != nil || !lines.isEmpty else { return nil }
         hasCue = true
         keptByteCount += block.reduce(0) { $0 + $1.count }
         guard keptByteCount <= limit else { throw .tooLarge(limit: limit) }
-        let text = block.dropFirst(isCue ? 1 : 0).map { String(decoding: $0, as: UTF8.self) }
-            .joined(separator: " ")
+        let text = lines.map { String(decoding: $0, as: UTF8.self) }.joined(separator: " ")
         return SubtitleCue.hypothesis(text, times)
     }
 }

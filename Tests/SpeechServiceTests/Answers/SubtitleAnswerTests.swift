@@ -87,10 +87,12 @@ import Testing
         ),
         ("1\n00:00:00,000 --> 00:00:01,000\ngo\n\n2\n00:00:xx --> 00:00:02,000\nten", "go ten"),
         ("1\n00:00:00,000 --> 00:00:01,000\ngo\n\n2\n00:00:01,0", "go"),
+        ("1\n00:00:00,000 --> 00:00:01,000\ngo\n\n2\n00:00:01,000 --> 00", "go"),
         ("WEBVTT\n\n00:00.000 --> 00:01.000\ngo\n\nNOTE\nlater", "go"),
     ])
     func wordsOfAnOddCueAreHeard(_ body: String, _ text: String) {
-        #expect(decode(AnswerRule(framing: .subtitles), body).text == text)
+        let decoded = decode(AnswerRule(framing: .subtitles), body)
+        #expect(decoded.text == text && !decoded.transcript.segments.contains { $0.text.isEmpty })
     }
 
     @Test func nothingHeardIsAnEmptyText() {
