@@ -71,6 +71,14 @@ public final class Dictation: Sendable {
         public var isLatched = false
         /// Whether a take is recorded, or the next one is about to be, since silence has ended this one.
         public var isListening = false
+
+        package init(
+            phase: Phase = .idle, take: Int? = nil, isLatched: Bool = false,
+            isListening: Bool = false
+        ) {
+            (self.phase, self.take) = (phase, take)
+            (self.isLatched, self.isListening) = (isLatched, isListening)
+        }
     }
 
     /// News that the person should have.
