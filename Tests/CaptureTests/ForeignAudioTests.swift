@@ -114,6 +114,23 @@ import Testing
         #expect(!warning.contains("repeated"), "\(warning)")
     }
 
+    /// The program itself says nothing of either.
+    @Test(arguments: [["-f", "aiff"], ["-f", "wav", "-c:a", "pcm_alaw"]])
+    func aFileOfAnotherLengthThanItsHeaderSaysIsTold(_ options: [String]) throws {
+        let whole = try readFile(try made(options))
+        func warning(_ bytes: [UInt8]) throws -> String? {
+            let source = FileReplay(
+                path: try folder.write(bytes, to: "a"), pace: .unpaced, converter: Self.converter)
+            _ = try source.record(room: 9_999)
+            return source.warning
+        }
+        #expect(try warning(whole) == nil)
+        let (joined, cut) = (try warning(whole + whole), try warning(Array(whole.dropLast(9_000))))
+        let count = whole.count
+        #expect(joined?.contains("has \(count) bytes behind the end that its header") ?? false)
+        #expect(cut?.contains("ends 9000 bytes before its header says so") ?? false)
+    }
+
     /// Opposite halves of a file, cut where a program before us has read.
     @Test func aFileIsReadFromWhereItIs() throws {
         let path = try made(["-f", "adts"])

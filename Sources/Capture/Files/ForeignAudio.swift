@@ -29,6 +29,7 @@ final class ForeignAudio: RecordedAudio {
     let isFile: Bool
     private(set) var format = StreamFormat.speech
     private(set) var warning: String?
+    private let oddity: String?
     private(set) var deliveredFrameCount = 0
 
     /// How many sounds of a file are listened to, and how much of each.
@@ -57,6 +58,7 @@ final class ForeignAudio: RecordedAudio {
         (self.converter, self.kind, self.name) = (converter, kind, name)
         (self.awaited, self.patience) = (awaited, patience)
         isFile = reader.fileByteCount != nil
+        oddity = Self.oddity(of: reader, named: name)
         let isWhole = reader.isWholeFile
         let isSpooled = !isWhole && ByteReader.kindsReadBackwards.contains(kind)
         input = isWhole || isSpooled ? .file : .pipe
@@ -81,7 +83,7 @@ final class ForeignAudio: RecordedAudio {
     ) throws(CaptureError) {
         (self.converter, kind, name) = (converter, "a playlist", playlist)
         (self.awaited, patience) = (awaited, .seconds(60))
-        (isFile, input) = (true, .playlist(playlist))
+        (isFile, input, oddity) = (true, .playlist(playlist), nil)
         try begin()
     }
 
@@ -268,8 +270,30 @@ final class ForeignAudio: RecordedAudio {
         guard hasDelivered else {
             return .unusableAudio(name: name, detail: "ffmpeg finds no sound in it")
         }
-        if !words.isEmpty { warning = "ffmpeg says of '\(name)': \(words)" }
+        let saying = words.isEmpty ? nil : "ffmpeg says of '\(name)': \(words)"
+        let oddities = [oddity, saying].compactMap(\.self)
+        if !oddities.isEmpty { warning = oddities.joined(separator: "; ") }
         isOver = true
+        return nil
+    }
+
+    /// How the length that a WAV or AIFF file says differs from its own: the program reads no further,
+    /// and does not say so.
+    private static func oddity(of reader: borrowing ByteReader, named name: String) -> String? {
+        let head = reader.unread
+        let kind = String(decoding: head.dropFirst(8).prefix(4), as: UTF8.self)
+        guard let there = reader.fileByteCount, reader.isWholeFile,
+            ["WAVE", "AIFF", "AIFC"].contains(kind)
+        else { return nil }
+        let digits = kind == "WAVE" ? head[4..<8].reversed() : Array(head[4..<8])
+        let said = digits.reduce(0) { $0 << 8 | Int($1) } + 8
+        // Programs that stream, or were killed, have left a length that stands for none.
+        guard said > 4_096, said < 0x7FFF_0000 else { return nil }
+        if there > said + 1_024 {
+            return "'\(name)' has \(there - said) bytes behind the end that its header gives, "
+                + "and ffmpeg does not read them"
+        }
+        if there < said { return "'\(name)' ends \(said - there) bytes before its header says so" }
         return nil
     }
 }
