@@ -30,6 +30,7 @@ slow_test=everyOrderIsHandled
 case "${1:-}" in address | thread) export UTTER_FEW_FAULTS=1 UTTER_PATIENCE=4 ;; esac
 
 left_out=("tests that take minutes: make soak")
+[ -z "${UTTER_FEW_FAULTS:-}" ] || left_out+=("faults that are like others: without UTTER_FEW_FAULTS")
 [ -n "${UTTER_PEERS:-}" ] || left_out+=("tests with servers of other hands: make test-peers")
 case "${1:-}" in
     core)

@@ -11,7 +11,8 @@ struct ArchivePeerTests {
         let peer = try await Peer(kind)
         let bench = try PeerBench(peer)
         let service = try RecordingServer(otherwise: .answer(text: "well said"))
-        for offset in [0, 300, 20_000, 64_300, 65_500] {
+        let offsets = [300, 64_300, 0, 20_000, 65_500].thinned(to: 2)
+        for offset in offsets {
             for direction in [LinkFault.Direction.toService, .toClient] {
                 let proxy = try FaultProxy(
                     to: peer.port, plans: [LinkPlan(LinkFault(.reset, direction, at: offset))])
@@ -29,7 +30,7 @@ struct ArchivePeerTests {
             }
         }
         let found = try peer.names()
-        #expect(found.count == 30)
+        #expect(found.count == 6 * offsets.count)
         for name in found where name.hasSuffix(".wav") {
             try await bench.check("short.wav", is: name)
         }
@@ -40,7 +41,8 @@ struct ArchivePeerTests {
 
     /// In bytes of the requests to an archive; Apache gets the audio again once it has the folders.
     private static func passed(_ kind: Peer.Kind) -> [Int] {
-        [1, 300, 20_000, 64_300, 65_000] + (kind == .apache ? [66_000, 100_000] : [])
+        ([20_000, 1, 300, 64_300, 65_000] + (kind == .apache ? [66_000, 100_000] : []))
+            .thinned(to: 1)
     }
 
     /// Without its power the disk loses, tears or zeroes any of what was not yet synced.

@@ -14,7 +14,8 @@ struct TusPeerTests {
         let peer = try await TusPeer(kind)
         try await peer.upload(through: [])
         // The first connection makes the upload, the second has the recording.
-        for offset in [0, 100, 400, 5_000, 5_244_500, 11_000_000, 12_000_300] {
+        let offsets = [400, 5_244_500, 0, 100, 5_000, 11_000_000, 12_000_300]
+        for offset in offsets.thinned(to: 2) {
             let cut = LinkPlan(LinkFault(.reset, .toService, at: offset))
             try await peer.upload(through: [cut])
             try await peer.upload(through: [LinkPlan(), cut])
@@ -22,7 +23,7 @@ struct TusPeerTests {
             #expect(try peer.count("POST") == 1, "cut at \(offset): \(log)")
         }
         // An answer is lost, or cut.
-        for offset in [0, 20, 100, 300] {
+        for offset in [0, 100, 20, 300].thinned(to: 2) {
             let cut = LinkPlan(LinkFault(.reset, .toClient, at: offset))
             try await peer.upload(through: [cut])
             try await peer.upload(through: [LinkPlan(), cut])
@@ -34,7 +35,7 @@ struct TusPeerTests {
     @Test(arguments: TusPeer.Kind.allCases)
     func aKilledProgramsUploadGoesOn(_ kind: TusPeer.Kind) async throws {
         let peer = try await TusPeer(kind)
-        for passed in [1, 400, 2_000_000, 5_300_000, 9_000_000, 11_900_000] {
+        for passed in [400, 5_300_000, 1, 2_000_000, 9_000_000, 11_900_000].thinned(to: 2) {
             try peer.forgetAll()
             let home = try TemporaryFolder()
             let proxy = try FaultProxy(to: peer.port) { LinkPlan(bytesPerSecond: 8_000_000) }
@@ -64,7 +65,7 @@ struct TusPeerTests {
     @Test(arguments: TusPeer.Kind.allCases)
     func anUploadOutlivesTheServer(_ kind: TusPeer.Kind) async throws {
         let peer = try await TusPeer(kind)
-        for passed in [400, 2_000_000, 9_000_000] {
+        for passed in [2_000_000, 400, 9_000_000].thinned(to: 1) {
             try peer.forgetAll()
             let home = try TemporaryFolder()
             let proxy = try FaultProxy(to: peer.port) { LinkPlan(bytesPerSecond: 8_000_000) }

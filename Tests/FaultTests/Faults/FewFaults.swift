@@ -4,8 +4,8 @@ import Glibc
 
 /// Whether one fault of each kind has to do, at each place once.
 ///
-/// With a sanitizer a program takes ten times as long to start. `scripts/test.sh` asks for this
-/// then, by `UTTER_FEW_FAULTS`.
+/// With a sanitizer a program takes ten times as long to start, and servers of other hands get long
+/// recordings: `scripts/test.sh` and `.ci/run` ask for this then, by `UTTER_FEW_FAULTS`.
 enum FewFaults {
     static let areWanted = getenv("UTTER_FEW_FAULTS") != nil
 }
