@@ -46,6 +46,17 @@ import Testing
         func wait(until condition: @escaping @Sendable (Seen) -> Bool) async -> Bool {
             await seen.wait(within: .patience) { condition($0) ? true : nil } ?? false
         }
+
+        func wait(for phase: Dictation.Phase) async -> Bool {
+            await wait { $0.phases.last == phase }
+        }
+
+        func wait(for news: [Dictation.News]) async -> Bool { await wait { $0.news == news } }
+
+        /// Waits for so many outcomes, and that no take is left.
+        func wait(forOutcomes count: Int) async -> Bool {
+            await wait { $0.phases.last == .idle && $0.outcomes.count == count }
+        }
     }
 
     /// A take that does what the test says.
@@ -76,10 +87,10 @@ import Testing
         let listeners = [Listener(dictation), Listener(dictation)]
         let press = ContinuousClock.now
         dictation.handle(.keyDown, at: press)
-        #expect(await listeners[0].wait { $0.phases.last == .recording })
+        #expect(await listeners[0].wait(for: .recording))
         dictation.handle(.keyUp, at: press + .seconds(1))
         for listener in listeners {
-            #expect(await listener.wait { $0.phases.last == .idle && $0.outcomes.count == 1 })
+            #expect(await listener.wait(forOutcomes: 1))
             let seen = listener.seen.value
             #expect(seen.phases == [.arming, .recording, .tail, .sending, .waiting, .idle])
             #expect(seen.states.map(\.take) == [1, 1, 1, 1, 1, nil])
@@ -104,12 +115,12 @@ import Testing
         defer { dictation.shutDown() }
         let listener = Listener(dictation)
         #expect(await dictation.reply(to: .start) == .started(1))
-        #expect(await listener.wait { $0.phases.last == .recording })
+        #expect(await listener.wait(for: .recording))
         #expect(await dictation.reply(to: .stop) == .stopped(1))
         #expect(await dictation.reply(to: .start) == .resumed(1))
         #expect(await listener.wait { $0.phases == [.arming, .recording, .tail, .recording] })
         card.unplug(.afterRing)
-        #expect(await listener.wait { $0.phases.last == .idle && $0.outcomes.count == 1 })
+        #expect(await listener.wait(forOutcomes: 1))
         #expect(server.requests.count == 1)
     }
 
@@ -125,7 +136,7 @@ import Testing
         defer { dictation.shutDown() }
         let listener = Listener(dictation)
         #expect(await dictation.reply(to: .start) == .started(1))
-        #expect(await listener.wait { $0.phases.last == .recording })
+        #expect(await listener.wait(for: .recording))
         #expect(await dictation.reply(to: .pause) == .paused(1))
         #expect(card.account.closes == 1)
         #expect(await dictation.reply(to: .pause) == .nothing)
@@ -136,7 +147,7 @@ import Testing
         #expect(await dictation.reply(to: .start) == .resumed(1))
         #expect(await dictation.reply(to: .resume) == .nothing)
         #expect(await dictation.reply(to: .stop) == .stopped(1))
-        #expect(await listener.wait { $0.phases.last == .idle && $0.outcomes.count == 1 })
+        #expect(await listener.wait(forOutcomes: 1))
         let outcome = try #require(listener.seen.value.outcomes.first)
         #expect(outcome.text == "heard" && outcome.capture.pauses.count == 2)
         #expect(
@@ -193,11 +204,11 @@ import Testing
         let first = Listener(dictation)
         #expect(await dictation.reply(to: .start) == .started(1))
         speakers[0].fallSilent()
-        #expect(await first.wait { $0.phases.last == .idle && $0.outcomes.count == 1 })
+        #expect(await first.wait(forOutcomes: 1))
         #expect(await dictation.reply(to: .start) == .started(2))
         let late = Listener(dictation)
         speakers[1].fallSilent()
-        #expect(await late.wait { $0.phases.last == .idle && $0.outcomes.count == 1 })
+        #expect(await late.wait(forOutcomes: 1))
         // Each listener hears it in its own time.
         #expect(await first.wait { $0.outcomes.count == 2 })
         #expect(late.seen.value.outcomes.first?.id == first.seen.value.outcomes.last?.id)
@@ -208,7 +219,7 @@ import Testing
         let listener = Listener(dictation)
         #expect(await dictation.reply(to: .toggle) == .started(1))
         #expect(await dictation.reply(to: .stop) == .nothing)
-        #expect(await listener.wait { $0.news == [.notRecording] })
+        #expect(await listener.wait(for: [.notRecording]))
         #expect(listener.seen.value.states.isEmpty)
         dictation.shutDown()
         #expect(await dictation.reply(to: .start) == .nothing)
@@ -258,9 +269,10 @@ import Testing
         let press = ContinuousClock.now
         dictation.handle(.keyDown, at: press)
         dictation.handle(.keyUp, at: press + .milliseconds(100))
-        #expect(await listener.wait { $0.news == [.latched] && $0.states.last?.isLatched == true })
+        #expect(await listener.wait(for: [.latched]))
+        #expect(await listener.wait { $0.states.last?.isLatched ?? false })
         #expect(await dictation.reply(to: .start) == .nothing)
-        #expect(await listener.wait { $0.news == [.latched, .alreadyRecording] })
+        #expect(await listener.wait(for: [.latched, .alreadyRecording]))
     }
 
     @Test func afterTheEndNoTakeBegins() async throws {

@@ -167,7 +167,8 @@ struct TalkOrdersTests {
             var path: [TalkMachine.Event] = []
             for _ in 0..<40 {
                 let possible = world.possible(Dictation.Input.allCases)
-                let (pause, event) = possible[Int(generator.next() % UInt64(possible.count))]
+                let index = generator.next() % UInt64(possible.count)
+                let (pause, event) = possible[Int(index)]
                 path.append(event)
                 if let fault = world.handle(pause, event) {
                     Issue.record("\(fault) after \(path)")

@@ -53,7 +53,9 @@ struct SecureShell: Sendable {
             "StrictHostKeyChecking=no", "UserKnownHostsFile=/dev/null", "LogLevel=ERROR",
             "ExitOnForwardFailure=yes",
         ]
-        return ["-F", "none"] + options.flatMap { ["-o", $0] }
-            + (target.map { ["-R", "\(socket):\($0)"] } ?? []) + ["elsewhere", script]
+        var arguments = ["-F", "none"]
+        for option in options { arguments += ["-o", option] }
+        if let target { arguments += ["-R", "\(socket):\(target)"] }
+        return arguments + ["elsewhere", script]
     }
 }

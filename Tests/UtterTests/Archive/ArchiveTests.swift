@@ -48,7 +48,8 @@ import Testing
         let audio = try #require(store["wav"])
         #expect(audio.count == Self.byteCount)
         // The length is in its header: nothing of it is left open.
-        #expect(audio[40..<44].reversed().reduce(0) { $0 << 8 | Int($1) } == audio.count - 44)
+        let length: Int = audio[40..<44].reversed().reduce(0) { $0 << 8 | Int($1) }
+        #expect(length == audio.count - 44)
         #expect(store["txt"] == Self.said)
         let json = try #require(store["json"])
         let known = try JSONDecoder().decode(Known.self, from: Data(json))

@@ -87,13 +87,14 @@ import Testing
     /// The form, byte for byte.
     private func wholeForm(_ audio: [UInt8], _ way: Way, of take: Take) -> [UInt8] {
         let boundary = "--utter-\(take.id.text)"
+        let field = "Content-Disposition: form-data; name="
+        let file = "\"file\"; filename=\"audio.\(way.format.sentExtension)\""
         let head = [
-            boundary, "Content-Disposition: form-data; name=\"model\"", "", "whisper-1", boundary,
-            "Content-Disposition: form-data; name=\"p%22q\"", "", "a\r\nb", boundary,
-            "Content-Disposition: form-data; name=\"file\"; filename=\"audio."
-                + "\(way.format.sentExtension)\"", "Content-Type: \(way.format.mediaType)", "", "",
-        ].joined(separator: "\r\n")
-        return Array(head.utf8) + audio + Array("\r\n\(boundary)--\r\n".utf8)
+            boundary, field + "\"model\"", "", "whisper-1", boundary, field + "\"p%22q\"", "",
+            "a\r\nb", boundary, field + file, "Content-Type: \(way.format.mediaType)", "", "",
+        ]
+        let end = "\r\n\(boundary)--\r\n"
+        return Array(head.joined(separator: "\r\n").utf8) + audio + Array(end.utf8)
     }
 
     @Test(arguments: ways) func aTakeThatWasCutIsSentOnceMoreByteForByte(_ way: Way) async throws {

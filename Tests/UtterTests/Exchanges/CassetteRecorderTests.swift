@@ -127,7 +127,8 @@ import Testing
         #expect(!text.contains("sesame-key"))
         // The recording itself is as it was sent.
         let sent = try #require(server.requests.first?.body)
-        #expect(body.count == sent.count - "sesame-key".utf8.count + "…".utf8.count)
+        let saved = "sesame-key".utf8.count - "…".utf8.count
+        #expect(body.count == sent.count - saved)
     }
 
     // MARK: - Secrets

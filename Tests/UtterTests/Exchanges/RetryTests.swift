@@ -35,7 +35,9 @@ import Testing
     }
 
     @Test func afterTheReleaseThereAreThreeMore() {
-        let pauses = (1...4).map { pause(failures: $0, afterRelease: $0, isSpeaking: false) }
+        let pauses: [Duration?] = (1...4).map {
+            pause(failures: $0, afterRelease: $0, isSpeaking: false)
+        }
         #expect(pauses == [.seconds(1), .seconds(3), .seconds(9), nil])
     }
 

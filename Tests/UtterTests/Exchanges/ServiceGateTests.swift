@@ -56,11 +56,12 @@ import Testing
         let service = try service("http://a/x")
         let broken = TakeFailure.unavailable(status: 500, message: nil)
         var gate = ServiceGate()
-        for failure in Array(repeating: broken, count: 7) + [.refused(status: 422, message: nil)]
-            + Array(repeating: broken, count: 7) + [nil] + Array(repeating: broken, count: 7)
-        {
-            gate.note(failure, at: service)
+        let others: [TakeFailure?] = [.refused(status: 422, message: nil), nil]
+        for other in others {
+            for _ in 0..<7 { gate.note(broken, at: service) }
+            gate.note(other, at: service)
         }
+        for _ in 0..<7 { gate.note(broken, at: service) }
         #expect(gate.reason(against: service) == nil)
         gate.note(broken, at: service)
         #expect(gate.reason(against: service) != nil)

@@ -162,18 +162,18 @@ import Testing
     ) throws -> [(name: String, plan: DeliveryPlan)] {
         let plain = try DeliveryPlan(
             service: RecognitionService(url: ServiceURL("https://a.example/recognize?x=1")))
-        return try [("plain", plain)]
-            + names.map { name in
-                let profile = try Profiles.shipped.profile(name)
-                let words = profile.words.filter { $0.isRequired || $0.name == "language" }
-                    .map { word in
-                        let isURL = profile.url.text.hasPrefix("{\(word.name)}")
-                        return (word.name, isURL ? "https://a.example" : word.choices.first ?? "a")
-                    }
-                let use = try ProfileUse(
-                    profile, words: Dictionary(uniqueKeysWithValues: words), codec: nil)
-                return (name, try DeliveryPlan(use))
+        var plans = [(name: "plain", plan: plain)]
+        for name in names {
+            let profile = try Profiles.shipped.profile(name)
+            var words: [String: String] = [:]
+            for word in profile.words where word.isRequired || word.name == "language" {
+                let isURL = profile.url.text.hasPrefix("{\(word.name)}")
+                words[word.name] = isURL ? "https://a.example" : word.choices.first ?? "a"
             }
+            let use = try ProfileUse(profile, words: words, codec: nil)
+            plans.append((name, try DeliveryPlan(use)))
+        }
+        return plans
     }
 
     /// Values of fields that take not any text.

@@ -25,9 +25,10 @@ import Testing
     }
 
     private static func recording(_ seconds: Int, isComplete: Bool) -> RecordingExtent {
-        RecordingExtent(
-            byteCount: 2 * seconds * second, frameCount: seconds * second,
-            encodedByteCount: 44 + 2 * seconds * second, isComplete: isComplete)
+        let end = place(seconds)
+        return RecordingExtent(
+            byteCount: end.offset - 44, frameCount: end.frame, encodedByteCount: end.offset,
+            isComplete: isComplete)
     }
 
     private static func answer(_ text: String, status: Int = 200) -> Reply {

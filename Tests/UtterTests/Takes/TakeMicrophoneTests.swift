@@ -159,7 +159,7 @@ import Testing
         #expect(card.account.starts == 2)
         let (account, gaps) = (outcome.account, outcome.capture.gaps)
         #expect(account.gapFrames > 0)
-        #expect(gaps.reduce(0) { $0 + $1.frames } == account.gapFrames)
+        #expect(gaps.map(\.frames).reduce(0, +) == account.gapFrames)
         #expect(gaps.allSatisfy { $0.cause == .overrun })
         #expect(account.capturedFrames + account.gapFrames == account.encodedFrames)
         #expect(account.encodedFrames * 2 + 44 == account.encodedBytes)
