@@ -152,7 +152,10 @@ extension Duration {
 
 extension Stretch {
     fileprivate var object: JSONObject {
-        ["start": beginning, "end": ending, "overlap": Double(overlap) / 16_000]
+        [
+            "start": beginning, "end": ending, "overlap": Double(overlap) / 16_000,
+            "unheard": isUnheard,
+        ]
     }
 }
 

@@ -19,7 +19,7 @@ import Testing
     /// A service that reads tones, and refuses what is longer than it takes.
     private static func server(
         _ format: AudioCodec, seconds: Double, status: Int = 400, tellsTimes: Bool = true,
-        breaking: Set<Int> = []
+        breaking: Set<Int> = [], by steps: [ServerStep] = .answer(status: 503, text: "busy")
     ) throws -> RecordingServer {
         let answer: @Sendable (RecordedRequest) -> ServerAnswer = { request in
             let samples: [Int16]
@@ -41,7 +41,7 @@ import Testing
         let all: [ServerStep] = [.readHead, .readBodyToEnd, .respondBy(answer)]
         return try RecordingServer(
             scripts: (0..<((breaking.max() ?? -1) + 1)).map {
-                breaking.contains($0) ? .answer(status: 503, text: "busy") : all
+                breaking.contains($0) ? steps : all
             }, otherwise: all)
     }
 
@@ -103,6 +103,29 @@ import Testing
             #expect(
                 abs(start - Double(said.frames.lowerBound) / 16_000) < 0.06, "seed \(random.seed)")
         }
+    }
+
+    /// Silence, or a service that drops an answer: nobody can tell one from the other.
+    @Test(
+        arguments: [
+            .answer(text: #"{"text": ""}"#), [.readHead, .readBodyToEnd, .respond(status: 204)],
+        ] as [[ServerStep]])
+    func whereNothingIsHeardInAStretchThatIsSaid(_ answer: [ServerStep]) async throws {
+        var random = SeededRandom()
+        let speech = Self.speech(30, pauses: 4_800...9_600, using: &random)
+        let server = try Self.server(.pcm, seconds: 8.02, breaking: [1], by: answer)
+        let outcome = try await send(speech, to: server, "seconds = 8")
+        let unheard = try #require(outcome.stretches.firstIndex(where: \.isUnheard))
+        #expect(outcome.stretches.count(where: \.isUnheard) == 1 && !outcome.text.isEmpty)
+        let place = outcome.stretches[unheard]
+        let (start, end) = (place.beginning, try #require(place.ending))
+        guard case .oddAnswer(let reason)? = outcome.notices.last else {
+            Issue.record("\(outcome.notices)")
+            return
+        }
+        let numbers = reason.split(separator: " ").compactMap { Double($0) }
+        #expect(reason.hasPrefix("the service heard nothing from "))
+        #expect(numbers == [start, end].map { ($0 * 10).rounded() / 10 })
     }
 
     @Test(arguments: [.pcm, .flac, .oggOpus] as [AudioCodec])

@@ -79,6 +79,9 @@ extension TakeOutcome {
         takenBefore = max(0, takenCount - own)
         isOfStore = run.plan.service.answer.empty == .stored
         stretches = [Stretch](in: machine.delivery.exchange.progress)
+        if case .success = result, let report = stretches.silenceReport {
+            notices.append(.oddAnswer(reason: report))
+        }
     }
 
     /// How many requests were made because a service pointed to another place.

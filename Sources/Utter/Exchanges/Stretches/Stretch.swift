@@ -36,6 +36,9 @@ package struct Stretch: Sendable, Equatable {
 
     var isWhole: Bool { start.frame == 0 && end == nil }
 
+    /// Whether the service has answered, and heard nothing in it.
+    package var isUnheard: Bool { answer?.text.isEmpty ?? false }
+
     /// In seconds of the recording.
     package var beginning: Double { Double(start.frame) / 16_000 }
 

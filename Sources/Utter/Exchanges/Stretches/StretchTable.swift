@@ -62,6 +62,23 @@ extension [Stretch] {
     /// Whether something was heard in one of them.
     var isHeard: Bool { contains { $0.answer?.text.isEmpty == false } }
 
+    /// Says where the service heard nothing, though it heard something elsewhere: silence, or a fault of
+    /// its own; nil: nowhere.
+    var silenceReport: String? {
+        let silent = filter(\.isUnheard)
+        guard isHeard, !silent.isEmpty else { return nil }
+        let spans = silent.prefix(Self.mostSpans).map { stretch in
+            let end = stretch.ending.map { "\(Self.tenths($0)) s" } ?? "the end"
+            return "\(Self.tenths(stretch.beginning)) to \(end)"
+        }
+        let more = silent.count > spans.count ? ", and in \(silent.count - spans.count) more" : ""
+        return "the service heard nothing from " + spans.joined(separator: ", from ") + more
+    }
+
+    private static let mostSpans = 5
+
+    private static func tenths(_ seconds: Double) -> Double { (seconds * 10).rounded() / 10 }
+
     /// Joins the words of those that are answered, and of the one that begins at `start`, whose request
     /// has brought these.
     func transcript(with words: Transcript, at start: Int?) -> Transcript {

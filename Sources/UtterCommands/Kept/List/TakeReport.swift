@@ -47,6 +47,7 @@ struct TakeReport {
         let stretches = manifest.stretches.map { stretch in
             let twice = stretch.overlap > 0 ? " (\(stretch.overlap / 16) ms twice)" : ""
             return StatusLine.clock(.seconds(stretch.beginning)) + twice
+                + (stretch.isUnheard ? " (nothing heard)" : "")
         }
         if !stretches.isEmpty {
             let beginnings = stretches.joined(separator: ", ")
