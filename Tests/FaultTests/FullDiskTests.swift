@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import FoundationEssentials
+import Glibc
 import TestSupport
 import Testing
 
@@ -35,6 +36,10 @@ import Testing
     ) async throws -> [String] {
         guard [.exited(75), .exited(74)].contains(result.status) else {
             return ["\(result.status) \(result.errorText)"]
+        }
+        for line in result.errorText.split(separator: "\n") {
+            let path = line.split(separator: "it may be incomplete: ").last.map(String.init) ?? ""
+            if path != line, access(path, F_OK) != 0 { return ["not there: \(line)"] }
         }
         guard result.errorText.contains("utter: kept: ") else {
             return result.warnings > 0 ? [] : ["there is no warning: \(result.errorText)"]

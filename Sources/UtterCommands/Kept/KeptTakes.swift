@@ -29,6 +29,10 @@ enum KeptTakes {
                 do throws(CommandFailure) {
                     let take = try take(name, isChanged, session.spool)
                     let plan = try options.service.delivery(of: take, format: options.format)
+                    if name == "last", take.state == .answered, !isChanged, !options.output.quiet {
+                        StandardError.line(
+                            "no take waits: \(take.id.shortName) is sent again, which was answered")
+                    }
                     if options.changesAnswerAlone, options.output.form == .text,
                         let text = try orFailure({
                             try session.spool.reread(take, by: plan.service.answer)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Glibc
 internal import LinuxPlatform
 internal import Utter
 internal import UtterControl
@@ -89,7 +90,9 @@ extension EndedTake {
                 ? [] : [.line("the recording was in memory only, and is gone")]
         }
         guard outcome.unprotected == nil else {
-            return [.line("on the disk, but it may be incomplete: \(path)")]
+            // A full disk may have taken nothing.
+            let isThere = unsafe access(path.cPath, F_OK) == 0
+            return isThere ? [.line("on the disk, but it may be incomplete: \(path)")] : []
         }
         let doubt = outcome.isConfirmed ? "" : ", which the disk has not confirmed yet"
         let kept = ToldLine.line("kept: \(path) (\(StatusLine.clock(outcome.length)))\(doubt)")

@@ -311,8 +311,9 @@ import Testing
     }
 
     /// Long silence is left out, wherever it is, and the times of the words stay true.
-    @Test(arguments: [.pcm, .wav, .flac, .oggOpus] as [AudioCodec])
-    func silenceIsNotSent(_ format: AudioCodec) async throws {
+    @Test(
+        arguments: [.pcm, .wav, .flac, .oggOpus] as [AudioCodec], ["", "seconds = 8"])
+    func silenceIsNotSent(_ format: AudioCodec, _ limits: String) async throws {
         var random = SeededRandom()
         var speech = ToneSpeech()
         speech.pause(80_000, using: &random)
@@ -325,7 +326,7 @@ import Testing
         speech.pause(48_100, using: &random)
         let server = try Self.server(format, seconds: 20)
         let skip = "stretches.skip-silence = 2"
-        let outcome = try await send(speech, to: server, "", format, over: skip)
+        let outcome = try await send(speech, to: server, limits, format, over: skip)
         #expect(outcome.text == "w3 w5 w9 w7", "seed \(random.seed)")
         let words = try outcome.result.get().words
         for (word, said) in zip(words, speech.words) {

@@ -16,6 +16,8 @@ extension StretchExchange {
                     start: RecordingPlace(), limit: StretchLimit(), end: end(of: table[0]),
                     silence: delivery.skippedSilence))
         }
+        // It is looked for once all is there, and before any of it is sent.
+        if mayLookForSilence, wantsLength, delivery.skippedSilence != nil { return nil }
         if resting == .begun, let last = table.last, endsAtRest(last) {
             (cutting, resting) = (last.start.frame, .cutting)
             return .cut(CutRequest(start: last.start, limit: StretchLimit(), isAtRest: true))

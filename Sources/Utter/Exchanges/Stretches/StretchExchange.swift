@@ -37,7 +37,7 @@ struct StretchExchange: Exchange {
     let delivery: DeliveryPlan
     var format: AudioCodec { delivery.format }
     private var isSocket: Bool { delivery.service.url.isSocket }
-    private let wantsLength: Bool
+    let wantsLength: Bool
     var resting = Rest.none
     private let fingerprint: String
     var limit: StretchLimit
