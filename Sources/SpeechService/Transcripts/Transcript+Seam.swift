@@ -7,27 +7,49 @@ extension Transcript {
     /// Appends what was heard in the next part of a recording, which begins `start` seconds after the
     /// recording and repeats the last `overlap` seconds of what was heard before.
     ///
-    /// A word that both parts have stands once: the times of the words tell which it is where both parts
-    /// tell all times, and otherwise the end of the one text and the beginning of the other, where they
-    /// agree.
-    package mutating func append(_ part: Transcript, at start: Double, overlap: Double) {
+    /// A word that both parts have stands once: the words say which it is where both parts have the same
+    /// at about the same time, and otherwise the times alone. Where a part does not tell all times, it is
+    /// the end of the one text and the beginning of the other, where they agree.
+    ///
+    /// - Parameters:
+    ///   - part: with times from its own beginning.
+    ///   - start: in seconds.
+    ///   - overlap: in seconds; 0 where the parts do not overlap.
+    ///   - rate: how many words a second a part has on average, the more of the two; nil: not known.
+    package mutating func append(
+        _ part: Transcript, at start: Double, overlap: Double, rate: Double? = nil
+    ) {
         var part = part.moved(by: start)
         if overlap > 0 {
             let middle = start + overlap / 2
-            // Behind a word that both have, though the two times of it may differ a little.
-            let seam = words.last { $0.isTimed && $0.middle < middle }?.end ?? middle
-            let (own, its) = counts(around: middle, seam, part) ?? counts(meeting: part, overlap)
-            removeLast(own)
-            part.removeFirst(its)
-            // A word that only the first part has stays.
-            let next = part.words.first { $0.isTimed && $0.middle >= seam }?.start ?? .infinity
-            words.removeAll { $0.isTimed && $0.middle >= max(middle, next) }
-            part.words.removeAll { $0.isTimed && $0.middle < seam }
+            if let (own, its) = counts(sharing: part, from: start, overlap) {
+                removeLast(own)
+                part.removeFirst(its)
+                words.removeLast(own)
+                part.words.removeFirst(its)
+            } else {
+                joinWords(with: &part, around: middle, overlap, rate)
+            }
             if !part.segments.isEmpty { segments.removeAll { ($0.start ?? 0) >= middle } }
             part.segments.removeAll { ($0.end ?? .infinity) < middle }
             if let duration = part.duration { part.duration = max(0, duration - overlap) }
         }
         append(part)
+    }
+
+    private mutating func joinWords(
+        with part: inout Transcript, around middle: Double, _ overlap: Double, _ rate: Double?
+    ) {
+        // Behind a word that both have, though the two times of it may differ a little.
+        let seam = words.last { $0.isTimed && $0.middle < middle }?.end ?? middle
+        let (own, its) =
+            counts(around: middle, seam, part) ?? counts(meeting: part, overlap, rate)
+        removeLast(own)
+        part.removeFirst(its)
+        // A word that only the first part has stays.
+        let next = part.words.first { $0.isTimed && $0.middle >= seam }?.start ?? .infinity
+        words.removeAll { $0.isTimed && $0.middle >= max(middle, next) }
+        part.words.removeAll { $0.isTimed && $0.middle < seam }
     }
 
     private func moved(by seconds: Double) -> Transcript {
@@ -37,8 +59,41 @@ extension Transcript {
         return moved
     }
 
-    /// How many words of this text and of the next one the other text has, by their times; nil unless
-    /// both texts are the words that they tell.
+    /// How many words a text has, by which its `rate` is known.
+    package var wordCount: Int { finals.reduce(0) { $0 + $1.tokens.count } }
+
+    /// How far, in seconds, the two times of one word may be apart: some services tell whole seconds.
+    private static let jitter = 1.0
+
+    /// How many words at the end of this text, and at the beginning of the next one, the other text has,
+    /// by the longest run of words that both have at about the same time; nil unless both texts are the
+    /// words that they tell, and share some.
+    private func counts(
+        sharing part: Transcript, from start: Double, _ overlap: Double
+    ) -> (Int, Int)? {
+        guard isTimed, part.isTimed else { return nil }
+        let end = words.reversed().prefix { $0.middle >= start - Self.jitter }.reversed().map(
+            \.plain)
+        let beginning = part.words.prefix { $0.middle < start + overlap + Self.jitter }.map(\.plain)
+        var best = (score: 0.0, own: 0, its: 0)
+        for own in end.indices {
+            for its in beginning.indices {
+                var (run, difference) = (0, 0.0)
+                for (first, second) in zip(end[own...], beginning[its...]) {
+                    let apart = abs(first.middle - second.middle)
+                    guard first.text == second.text, !first.text.isEmpty, apart <= Self.jitter
+                    else { break }
+                    (run, difference) = (run + 1, difference + apart)
+                }
+                let rest = end.count - own - run
+                let score = Double(3 * run - rest - its) - 2 * difference
+                if run > 0, score > best.score { best = (score, rest, its + run) }
+            }
+        }
+        return best.score > 0 ? (best.own, best.its) : nil
+    }
+
+    /// The same by the times alone; nil unless both texts are the words that they tell.
     private func counts(
         around middle: Double, _ seam: Double, _ part: Transcript
     ) -> (Int, Int)? {
@@ -49,29 +104,33 @@ extension Transcript {
         )
     }
 
-    private var isTimed: Bool {
-        words.allSatisfy(\.isTimed) && words.count == finals.reduce(0) { $0 + $1.tokens.count }
-    }
+    private var isTimed: Bool { words.allSatisfy(\.isTimed) && words.count == wordCount }
 
     /// The same by the longest run of words that stands near the end of this text and near the
     /// beginning of the next one, where the words around it may be broken off.
-    private func counts(meeting part: Transcript, _ overlap: Double) -> (Int, Int) {
+    private func counts(
+        meeting part: Transcript, _ overlap: Double, _ rate: Double?
+    ) -> (Int, Int) {
         let most = Int(overlap * Self.fastestSpeech)
+        // Words that are said again and again make longer runs than the overlap can hold.
+        let usual = rate.map { overlap * $0 } ?? .infinity
         var end: [String] = []
         for text in finals.reversed() where end.count < most {
             end = text.tokens.suffix(most - end.count).map(\.plain) + end
         }
         let beginning = part.finals.flatMap(\.tokens).prefix(most).map(\.plain)
-        var best = (score: 0, own: 0, its: 0)
+        var best = (likelihood: -Double.infinity, own: 0, its: 0)
         for own in end.indices {
             for its in beginning.indices {
                 let run = zip(end[own...], beginning[its...]).prefix { $0 == $1 && !$0.isEmpty }
                     .count
-                guard run > 0 else { continue }
                 let rest = end.count - own - run
                 // A run of three makes up for eight words that only one of the texts has.
                 let score = 3 * run - rest - its
-                if score > best.score { best = (score, rest, its + run) }
+                guard run > 0, score > 0 else { continue }
+                let excess = [rest + run, its + run].reduce(0) { $0 + max(0, Double($1) - usual) }
+                let likelihood = Double(score) - 1.6 * excess
+                if likelihood > best.likelihood { best = (likelihood, rest, its + run) }
             }
         }
         return (best.own, best.its)
@@ -109,6 +168,7 @@ extension Transcript {
 extension RecognizedWord {
     fileprivate var isTimed: Bool { start != nil && end != nil }
     fileprivate var middle: Double { ((start ?? 0) + (end ?? 0)) / 2 }
+    fileprivate var plain: (text: String, middle: Double) { (text[...].plain, middle) }
 
     fileprivate mutating func move(by seconds: Double) {
         start = start.map { $0 + seconds }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import TestSupport
 import Testing
 
 @testable import SpeechService
@@ -60,6 +61,50 @@ import Testing
         #expect(transcript.text == "a b c d e f g")
         #expect(transcript.words.map(\.text) == ["a", "b", "c", "d", "e", "f", "g"])
         #expect(transcript.words.map { ($0.start ?? -1).rounded() } == [0, 1, 2, 3, 4, 5, 6])
+    }
+
+    /// Services tell the times of one word as it were said a little earlier or later, or whole seconds.
+    @Test(arguments: [0, 0.1, 0.2, 0.3], [0.3, 0.5]) func jitterOfTimesCostsNoWord(
+        _ jitter: Double, _ period: Double
+    ) {
+        var random = SeededRandom()
+        for _ in 0..<200 {
+            let said = (0..<40).map { _ in "w\(Int.random(in: 0..<6, using: &random))" }
+            func part(_ range: Range<Int>, from start: Double) -> Transcript {
+                var hypothesis = Hypothesis(
+                    text: said[range].joined(separator: " "), isFinal: true)
+                hypothesis.words = range.map { index in
+                    let begin =
+                        Double(index) * period - start
+                        + .random(in: -jitter...jitter, using: &random)
+                    return RecognizedWord(text: said[index], start: begin, end: begin + 0.2)
+                }
+                var transcript = Transcript()
+                transcript.apply(hypothesis)
+                return transcript
+            }
+            let cut = Int.random(in: 15..<25, using: &random)
+            let first = cut - Int(2 / period)
+            var transcript = part(0..<cut, from: 0)
+            let start = Double(first) * period
+            transcript.append(part(first..<40, from: start), at: start, overlap: 2)
+            #expect(transcript.text == said.joined(separator: " "), "seed \(random.seed)")
+            #expect(transcript.words.map(\.text) == said, "seed \(random.seed)")
+        }
+    }
+
+    /// Five words a second and less, said again and again, and no times.
+    @Test(arguments: [1, 2, 4], [1, 2, 5, 10]) func whatIsSaidAgainAndAgainIsNotLost(
+        _ rate: Int, _ period: Int
+    ) {
+        let said = (0..<60).map { "w\($0 % period)" }
+        for cut in 25..<35 {
+            var transcript = Self.heard(said[..<cut].joined(separator: " "))
+            let second = said[(cut - 2 * rate)...].joined(separator: " ")
+            transcript.append(
+                Self.heard(second), at: 20, overlap: 2, rate: Double(rate))
+            #expect(transcript.text == said.joined(separator: " "))
+        }
     }
 
     /// The second part may have missed what it repeats, or all of it.

@@ -44,6 +44,11 @@ package struct Stretch: Sendable, Equatable {
 
     /// The same of its end; nil while it grows.
     package var ending: Double? { end.map { Double($0.frame) / 16_000 } }
+
+    /// How many words of a text that was heard in it there are a second; infinite while it grows.
+    func rate(of text: Transcript) -> Double {
+        ending.map { Double(text.wordCount) / Swift.max(0.001, $0 - beginning) } ?? .infinity
+    }
 }
 
 /// The most that one request may carry.

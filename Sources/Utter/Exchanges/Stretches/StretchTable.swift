@@ -82,14 +82,18 @@ extension [Stretch] {
     /// Joins the words of those that are answered, and of the one that begins at `start`, whose request
     /// has brought these.
     func transcript(with words: Transcript, at start: Int?) -> Transcript {
-        var (all, isBehindAnother) = (Transcript(), false)
+        var (all, before) = (Transcript(), (stretch: Stretch, part: Transcript)?.none)
         for stretch in self {
             let part = stretch.answer ?? (stretch.start.frame == start ? words : nil)
             if let part {
-                let overlap = isBehindAnother ? Double(stretch.overlap) / 16_000 : 0
-                all.append(part, at: stretch.beginning, overlap: overlap)
+                var (overlap, rate) = (0.0, 0.0)
+                if let before, stretch.overlap > 0 {
+                    overlap = Double(stretch.overlap) / 16_000
+                    rate = Swift.max(before.stretch.rate(of: before.part), stretch.rate(of: part))
+                }
+                all.append(part, at: stretch.beginning, overlap: overlap, rate: rate)
             }
-            isBehindAnother = part != nil
+            before = part.map { (stretch, $0) }
         }
         return all
     }
