@@ -267,6 +267,20 @@ import Testing
         #expect(progress.values["stretches"]?.split(separator: "\n").count == keys.count - 2)
     }
 
+    /// A service that had all of a stretch and did not answer may have taken it twice.
+    @Test func aStretchThatIsSentTwiceIsTold() async throws {
+        var random = SeededRandom()
+        let speech = Self.speech(14, pauses: 4_800...9_600, using: &random)
+        let server = try Self.server(
+            .pcm, seconds: 4.02, breaking: [1], by: [.readHead, .readBodyToEnd, .close])
+        var policy = RetryPolicy.standard
+        policy.pausesAfterRelease = [.zero]
+        let outcome = try await send(speech, to: server, "seconds = 4", retry: policy)
+        #expect(outcome.text == speech.words.map(\.text).joined(separator: " "))
+        #expect(server.requests.count == outcome.stretches.count + 1)
+        #expect(outcome.mayBeDoubled && outcome.isRepeated)
+    }
+
     /// A service that does not say how much it takes says it by its refusals.
     @Test func aRefusalTeachesALimit() async throws {
         var random = SeededRandom()

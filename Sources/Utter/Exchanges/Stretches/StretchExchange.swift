@@ -129,7 +129,11 @@ struct StretchExchange: Exchange {
             longest: isProven ? limit.frames : nil)
     }
 
-    var takenCount: Int { isAlone ? engines[0].takenCount : takenBefore + unansweredCount }
+    var takenCount: Int {
+        guard !isAlone else { return engines[0].takenCount }
+        // All answers together are the recording once.
+        return takenBefore + unansweredCount + (table.allSatisfy { $0.answer != nil } ? 1 : 0)
+    }
 
     var storedByteCount: Int? {
         isAlone
