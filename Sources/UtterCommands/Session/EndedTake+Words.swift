@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Glibc
 internal import LinuxPlatform
 internal import Utter
 internal import UtterControl
@@ -10,6 +9,9 @@ internal import UtterTerminal
 extension EndedTake {
     /// Below this, in dBFS, a recording holds no voice that anything understands.
     private static let quiet: Float = -50
+
+    /// In bytes, of a recording without sound, of any form.
+    private static let longestHeader = 128
 
     var lines: [ToldLine] { outcomeLines + brokenPromise }
 
@@ -90,9 +92,10 @@ extension EndedTake {
                 ? [] : [.line("the recording was in memory only, and is gone")]
         }
         guard outcome.unprotected == nil else {
-            // A full disk may have taken nothing.
-            let isThere = unsafe access(path.cPath, F_OK) == 0
-            return isThere ? [.line("on the disk, but it may be incomplete: \(path)")] : []
+            // A take of which a full disk has a header alone goes when its program ends.
+            let byteCount = KnownFiles.byteCount(of: path) ?? 0
+            return byteCount > Self.longestHeader
+                ? [.line("on the disk, but it may be incomplete: \(path)")] : []
         }
         let doubt = outcome.isConfirmed ? "" : ", which the disk has not confirmed yet"
         let kept = ToldLine.line("kept: \(path) (\(StatusLine.clock(outcome.length)))\(doubt)")

@@ -63,6 +63,9 @@ import Testing
             let take = try #require(
                 try bench.takes().first { try $0.manifest["state"] == .string("kept") })
             #expect(truncate("\(take.path)/audio.wav", 44 + 32_000) == 0)
+            let exported = try await bench.run("export", take.id, "-")
+            #expect(exported.status == .exited(0))
+            #expect(exported.errorText.contains("warning: its last 1786 ms are not on the disk\n"))
             let result = try await bench.start(command).result()
             #expect(result.errorText.contains("its last 1786 ms are not on the disk\n"))
             let object = try JSONText(result.output)

@@ -21,7 +21,8 @@ extension Spool {
     /// The file has the form that its name's ending stands for, and otherwise that of the take. WAV of
     /// more than 4 GiB becomes RF64.
     ///
-    /// - Returns: what of the audio is silent because it was altered or damaged; nil when nothing is.
+    /// - Returns: what of the audio is missing, or silent because it was altered or damaged; nil when
+    ///   nothing is.
     /// - Throws: `TakeStoreError` as for `samples`, or when the name stands for a form that cannot be
     ///   written; `TakeSamples.Failure`; `EncodingError`; `SystemError` with `EEXIST` when there is
     ///   such a file, and with other codes when the disk refuses. An incomplete file is removed.
@@ -192,7 +193,7 @@ extension Spool {
 
     /// Hands over the audio of a take as it is, piece by piece.
     ///
-    /// - Returns: what of it is silent because it was altered or damaged; nil when nothing is.
+    /// - Returns: what of it is missing, or silent because it was altered or damaged; nil when nothing is.
     /// - Throws: what `write` throws; `TakeStoreError` as for `samples`; `TakeSamples.Failure`.
     package func copyAudio(
         of take: KeptTake, _ write: (Span<UInt8>) throws -> Void
@@ -242,15 +243,20 @@ extension Spool {
     private func journal(
         of take: KeptTake
     ) throws(TakeStoreError) -> (Journal, AudioCodec, damageReport: String?) {
-        let manifest = try take.manifest.get()
+        var manifest = try take.manifest.get()
         guard let stated = manifest.byteCount else {
             throw .inUse(take: take.id.text, by: manifest.holder)
         }
-        let audio = try store().take(take.id).openAudio(of: manifest)
+        let (folder, codec) = (
+            try store().take(take.id), AudioCodec(rawValue: manifest.format) ?? .pcm
+        )
+        let audio = try folder.openAudio(of: manifest)
         // A take whose end the disk refused ends before the length that was recorded.
+        let shortfall = try folder.noteShortfall(of: audio, in: &manifest, codec)
+        let reports = [audio.damageReport, shortfall].compactMap(\.self)
         return (
-            audio.journal(byteCount: stated), AudioCodec(rawValue: manifest.format) ?? .pcm,
-            audio.damageReport
+            audio.journal(byteCount: manifest.byteCount ?? stated), codec,
+            reports.isEmpty ? nil : reports.joined(separator: "; ")
         )
     }
 }

@@ -32,7 +32,12 @@ struct TakeReport {
         }
         if manifest.mayBeDelivered {
             let rest = manifest.isDoubtful ? "; it is not sent again unasked" : ""
-            rows.append(("delivered", "perhaps: all of it was sent, and no answer came" + rest))
+            let isOpen = manifest.history?.last.map { $0.ending == nil } ?? false
+            let reason =
+                isOpen
+                ? "the program ended before an answer came"
+                : "all of it was sent, and no answer came"
+            rows.append(("delivered", "perhaps: \(reason)\(rest)"))
         }
         if manifest.isEncrypted {
             rows.append(("encrypted", manifest.isLocked ? "yes; the right key is missing" : "yes"))
