@@ -56,6 +56,8 @@ extension TakeStore {
     ///
     /// - Throws: `TakeStoreError` when there is no such take, or there are several.
     package func findRemoved(_ name: String) throws(TakeStoreError) -> TakeID {
+        // A whole id needs no list: many takes may come back, one after the other.
+        if let id = TakeID(name), removedFolder?.modificationTime(of: name) != nil { return id }
         let ids = removed.map(\.id)
         if name == "last", let last = ids.last { return last }
         guard let id = try TakeNames(ids).match(name) else {
