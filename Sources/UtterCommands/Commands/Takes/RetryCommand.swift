@@ -7,11 +7,11 @@ struct RetryCommand: AsyncParsableCommand {
         commandName: "retry",
         abstract: "Send a kept take again, to where it was meant to go.",
         discussion: """
-            Without a name it is the newest take that waits, or else the newest one whose
-            audio is there. The take knows its service: URL, header fields, form, answer
-            rule, and where its token comes from. Each option changes one of these. A take
-            that was cancelled can be named too, and one that was answered: its old text
-            stays if the new attempt fails.
+            Without a name it is the newest take that waits; where none does, or an option
+            changes the request, it is the newest one whose audio is there. The take knows
+            its service: URL, header fields, form, answer rule, and where its token comes
+            from. Each option changes one of these. A take that was cancelled can be named
+            too, and one that was answered: its old text stays if the new attempt fails.
 
             With --service A,B,C the recording is sent to each of these services. Each gets
             a row with its time and its text or error, or is in the array of --json. The
