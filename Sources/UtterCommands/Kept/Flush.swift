@@ -103,12 +103,15 @@ struct Flush {
         let id = outcome.id.text
         var status = ExitStatus(outcome)
         for notice in outcome.notices {
-            guard case .damaged = notice else { continue }
-            StandardError.line("warning: take \(id) is \(notice.text)")
+            switch notice {
+            case .damaged: StandardError.line("warning: take \(id) is \(notice.text)")
+            case .oddAnswer: StandardError.line("warning: take \(id): \(notice.text)")
+            default: break
+            }
         }
         if isAsked ? outcome.isRepeated : outcome.mayBeDoubled {
             StandardError.line(
-                "take \(id) was sent twice: the service may have had the whole take before")
+                "take \(id) was sent twice: the service may have had \(outcome.doubledPart) before")
         }
         switch outcome.result {
         case .success:

@@ -38,7 +38,8 @@ extension EndedTake {
         if outcome.isRepeated {
             // It may have been charged for, which is worth a warning.
             lines.append(
-                .line(named("sent twice: the service may have had the whole take before")))
+                .line(
+                    named("sent twice: the service may have had \(outcome.doubledPart) before")))
         }
         switch outcome.result {
         case .success(let transcript):

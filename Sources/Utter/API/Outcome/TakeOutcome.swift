@@ -75,10 +75,14 @@ extension TakeOutcome {
             cutShort: machine.protection.endReason, notices: machine.protection.notices,
             peakDecibels: run.account.peak?.peakDecibels, answeredAfter: answeredAfter,
             answerDelay: ending.answerDelay, times: times)
-        let own = attempts.count { $0.mayBeTaken }
-        takenBefore = max(0, takenCount - own)
         isOfStore = run.plan.service.answer.empty == .stored
         stretches = [Stretch](in: machine.delivery.exchange.progress)
+        // All answers to stretches together are one.
+        let own =
+            stretches.isEmpty
+            ? attempts.count { $0.mayBeTaken }
+            : 1 + attempts.count { $0.stretchStart != nil && $0.result.mayBeTaken && !$0.wentWell }
+        takenBefore = max(0, takenCount - own)
         if case .success = result, let report = stretches.silenceReport {
             notices.append(.oddAnswer(reason: report))
         }
@@ -118,6 +122,9 @@ extension TakeOutcome {
 
     /// Whether the service may have had the whole take more than once.
     public var mayBeDoubled: Bool { takenCount > 1 }
+
+    /// The part of the take that the service may have had more than once, for a person.
+    package var doubledPart: String { stretches.isEmpty ? "the whole take" : "a part of the take" }
 
     /// Whether this run alone has sent it to the end more than once, which no person has asked for.
     package var isRepeated: Bool { takenCount - takenBefore > 1 }
