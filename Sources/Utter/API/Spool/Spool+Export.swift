@@ -12,7 +12,8 @@ extension Spool {
     ///
     /// - Throws: `TakeStoreError` when the take is still being recorded, or its audio cannot be opened.
     public func samples(of take: KeptTake) throws(TakeStoreError) -> TakeSamples {
-        let (journal, codec, report) = try journal(of: take)
+        // The decoder finds what is missing.
+        let (journal, codec, report) = try journal(of: take, looksForEnd: false)
         return TakeSamples(journal, codec: codec, damageReport: report)
     }
 
@@ -239,9 +240,10 @@ extension Spool {
         if let header = encoder.settledHeader { try writeAll(header.span, to: file, at: 0) }
     }
 
-    /// Opens the audio of a complete take as it was sent.
+    /// Opens the audio of a complete take as it was sent; `looksForEnd`: it is refused where nothing of it
+    /// is there, and told where the end is missing.
     private func journal(
-        of take: KeptTake
+        of take: KeptTake, looksForEnd: Bool = true
     ) throws(TakeStoreError) -> (Journal, AudioCodec, damageReport: String?) {
         var manifest = try take.manifest.get()
         guard let stated = manifest.byteCount else {
@@ -252,7 +254,8 @@ extension Spool {
         )
         let audio = try folder.openAudio(of: manifest)
         // A take whose end the disk refused ends before the length that was recorded.
-        let shortfall = try folder.noteShortfall(of: audio, in: &manifest, codec)
+        let shortfall =
+            looksForEnd ? try folder.noteShortfall(of: audio, in: &manifest, codec) : nil
         let reports = [audio.damageReport, shortfall].compactMap(\.self)
         return (
             audio.journal(byteCount: manifest.byteCount ?? stated), codec,
