@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Glibc
 internal import LinuxPlatform
 internal import Utter
 internal import UtterControl
@@ -93,10 +94,7 @@ extension EndedTake {
                 ? [] : [.line("the recording was in memory only, and is gone")]
         }
         guard outcome.unprotected == nil else {
-            // A take of which a full disk has a header alone goes when its program ends.
-            let byteCount = KnownFiles.byteCount(of: path) ?? 0
-            return byteCount > Self.longestHeader
-                ? [.line("on the disk, but it may be incomplete: \(path)")] : []
+            return isGone(path) ? [] : [.line("on the disk, but it may be incomplete: \(path)")]
         }
         let doubt = outcome.isConfirmed ? "" : ", which the disk has not confirmed yet"
         let kept = ToldLine.line("kept: \(path) (\(StatusLine.clock(outcome.length)))\(doubt)")
@@ -105,6 +103,14 @@ extension EndedTake {
             return [kept, .hint("that is a part only: send the file once more")]
         }
         return [kept, .hint("send it again with: utter retry \(outcome.id.shortName)")]
+    }
+
+    /// Whether a full disk is known to have nothing: a header alone goes when its program ends.
+    private func isGone(_ path: String) -> Bool {
+        if let byteCount = KnownFiles.byteCount(of: path) {
+            return byteCount <= Self.longestHeader
+        }
+        return unsafe access(path.cPath, F_OK) != 0 && errno == ENOENT
     }
 
     private var partLines: [ToldLine] {
