@@ -269,8 +269,11 @@ import Testing
         let press = ContinuousClock.now
         dictation.handle(.keyDown, at: press)
         dictation.handle(.keyUp, at: press + .milliseconds(100))
-        #expect(await listener.wait(for: [.latched]))
-        #expect(await listener.wait { $0.states.last?.isLatched ?? false })
+        let isLatched = await listener.wait { seen in
+            guard seen.news == [.latched], let last = seen.states.last else { return false }
+            return last.isLatched
+        }
+        #expect(isLatched)
         #expect(await dictation.reply(to: .start) == .nothing)
         #expect(await listener.wait(for: [.latched, .alreadyRecording]))
     }
