@@ -277,7 +277,7 @@ final class ForeignAudio: RecordedAudio {
         return nil
     }
 
-    /// How the length that a WAV or AIFF file says differs from its own: the program reads no further,
+    /// How the length that a WAV or AIFF file says differs from its own: the program may read no further,
     /// and does not say so.
     private static func oddity(of reader: borrowing ByteReader, named name: String) -> String? {
         let head = reader.unread
@@ -291,7 +291,7 @@ final class ForeignAudio: RecordedAudio {
         guard said > 4_096, said < 0x7FFF_0000 else { return nil }
         if there > said + 1_024 {
             return "'\(name)' has \(there - said) bytes behind the end that its header gives, "
-                + "and ffmpeg does not read them"
+                + "which ffmpeg may leave out"
         }
         if there < said { return "'\(name)' ends \(said - there) bytes before its header says so" }
         return nil

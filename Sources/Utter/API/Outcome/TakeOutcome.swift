@@ -120,13 +120,13 @@ extension TakeOutcome {
         return count
     }
 
-    /// Whether the service may have had the whole take more than once.
+    /// Whether the service may have had the whole take, or a stretch of it, more than once.
     public var mayBeDoubled: Bool { takenCount > 1 }
 
     /// The part of the take that the service may have had more than once, for a person.
     package var doubledPart: String { stretches.isEmpty ? "the whole take" : "a part of the take" }
 
-    /// Whether this run alone has sent it to the end more than once, which no person has asked for.
+    /// Whether this run alone has sent that to the end more than once, which no person has asked for.
     package var isRepeated: Bool { takenCount - takenBefore > 1 }
 
     /// Whether the service had all that there is of the recording when it answered; false after a failure.
