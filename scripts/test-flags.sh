@@ -5,7 +5,7 @@
 # shellcheck shell=bash disable=SC2034
 # The manifest is read anew: which voice detector there is may have changed.
 test_flags=(-c release -Xswiftc -Onone -Xswiftc -enable-testing --manifest-cache none
-    --disable-index-store --pkg-config-path "$PWD/.build/detector")
+    --pkg-config-path "$PWD/.build/detector")
 # shellcheck source=scripts/detector.sh
 source scripts/detector.sh
 describe_detector .build/detector
