@@ -36,11 +36,12 @@ final class WAVUnitReader: AudioUnitReader {
     let headerByteCount: Int? = WAVEncoder.headerByteCount
     private static let (unitByteCount, unitFrameCount) = (640, 320)
 
-    private let measures: Bool
+    private let measures: (Int) -> Bool
     private var rest: [UInt8] = []
     private var isBehindHeader = false
+    private var frameCount = 0
 
-    init(measures: Bool) { self.measures = measures }
+    init(measures: @escaping (Int) -> Bool) { self.measures = measures }
 
     func take(_ bytes: Span<UInt8>, into units: inout [AudioUnit]) {
         for index in bytes.indices { rest.append(bytes[index]) }
@@ -51,14 +52,15 @@ final class WAVUnitReader: AudioUnitReader {
         var start = 0
         while isBehindHeader, rest.count - start >= Self.unitByteCount {
             let end = start + Self.unitByteCount
-            let samples = stride(from: start, to: measures ? end : start, by: 2).map {
+            let isMeasured = measures(frameCount)
+            let samples = stride(from: start, to: isMeasured ? end : start, by: 2).map {
                 Int16(bitPattern: UInt16(rest[$0]) | UInt16(rest[$0 + 1]) << 8)
             }
             units.append(
-                measures
+                isMeasured
                     ? AudioUnit(byteCount: Self.unitByteCount, samples)
                     : AudioUnit(byteCount: Self.unitByteCount, frameCount: Self.unitFrameCount))
-            start = end
+            (start, frameCount) = (end, frameCount + Self.unitFrameCount)
         }
         rest.removeFirst(start)
     }
@@ -67,11 +69,12 @@ final class WAVUnitReader: AudioUnitReader {
 /// A frame each.
 final class FLACUnitReader: AudioUnitReader {
     private(set) var headerByteCount: Int?
-    private let measures: Bool
+    private let measures: (Int) -> Bool
     private var header = FLACHeader()
     private var reader: FLACReader?
+    private var frameCount = 0
 
-    init(measures: Bool) { self.measures = measures }
+    init(measures: @escaping (Int) -> Bool) { self.measures = measures }
 
     func take(_ bytes: Span<UInt8>, into units: inout [AudioUnit]) throws(UndecodableAudio) {
         let frames = bytes.extracting(droppingFirst: try header.take(bytes))
@@ -83,9 +86,10 @@ final class FLACUnitReader: AudioUnitReader {
         reader.append(frames)
         while let frame = try reader.nextFrame() {
             units.append(
-                measures
+                measures(frameCount)
                     ? AudioUnit(byteCount: frame.byteCount, reader.samples)
                     : AudioUnit(byteCount: frame.byteCount, frameCount: reader.samples.count))
+            frameCount += reader.samples.count
         }
     }
 }
@@ -94,15 +98,16 @@ final class FLACUnitReader: AudioUnitReader {
 final class OggOpusUnitReader: AudioUnitReader {
     private(set) var headerByteCount: Int?
     private var reader = OggPageReader()
-    private let measures: Bool
+    private let measures: (Int) -> Bool
     private var pageCount = 0
+    private var gain = 0
     private var codec: OpusPacketDecoder?
     /// Samples that a decoder throws away.
     private var delay = 0
     /// Frames of the recording in the pages so far.
     private var frameCount = 0
 
-    init(measures: Bool) { self.measures = measures }
+    init(measures: @escaping (Int) -> Bool) { self.measures = measures }
 
     func take(_ bytes: Span<UInt8>, into units: inout [AudioUnit]) throws(UndecodableAudio) {
         var rest = bytes
@@ -121,33 +126,37 @@ final class OggOpusUnitReader: AudioUnitReader {
         try reader.beginPackets(limit: 1 << 20)
         pageCount += 1
         var samples: [Int16] = []
+        let isMeasured = pageCount > 2 && measures(frameCount)
+        if isMeasured, codec == nil { codec = try OpusPacketDecoder(gain: gain) }
         while try reader.nextPacket({ packet throws(UndecodableAudio) in
             if pageCount == 1 {
                 let head = try OpusHead(packet: packet)
-                if measures { codec = try OpusPacketDecoder(gain: head.outputGain) }
-                delay = (head.preSkip + 2) / 3
-            } else if pageCount > 2 {
+                (gain, delay) = (head.outputGain, (head.preSkip + 2) / 3)
+            } else if isMeasured {
                 try codec?.decode(packet, into: &samples)
             }
         }) {}
         if pageCount == 2 { headerByteCount = reader.byteCount }
         guard pageCount > 2 else { return }
-        guard measures else {
+        guard isMeasured else {
             let end = max(0, Int(page.granulePosition) / OggOpusEncoder.granulesPerFrame - delay)
             units.append(
                 AudioUnit(byteCount: page.byteCount, frameCount: max(0, end - frameCount)))
             frameCount = end
             return
         }
-        let dropped = min(delay, samples.count)
-        delay -= dropped
-        units.append(AudioUnit(byteCount: page.byteCount, samples.dropFirst(dropped)))
+        let unit = AudioUnit(
+            byteCount: page.byteCount, samples.dropFirst(frameCount > 0 ? 0 : delay))
+        units.append(unit)
+        frameCount += unit.frameCount
     }
 }
 
 extension AudioCodec {
-    /// Takes a file of this form apart; `measures`: the units say how loud they are.
-    package func makeUnitReader(measures: Bool) -> any AudioUnitReader {
+    /// Takes a file of this form apart; `measures`: the unit that begins at this frame says how loud it is.
+    package func makeUnitReader(
+        measures: @escaping (_ frame: Int) -> Bool = { _ in false }
+    ) -> any AudioUnitReader {
         switch name {
         case AudioCodec.flac.name: FLACUnitReader(measures: measures)
         case AudioCodec.oggOpus.name: OggOpusUnitReader(measures: measures)
@@ -160,7 +169,7 @@ extension AudioCodec {
 
     /// How many bytes stand before the first unit; nil when the beginning of a file does not tell.
     package func headerByteCount(in beginning: [UInt8]) -> Int? {
-        let reader = makeUnitReader(measures: false)
+        let reader = makeUnitReader()
         var units: [AudioUnit] = []
         // Damage is told by the decoder.
         try? reader.take(

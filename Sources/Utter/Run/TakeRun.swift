@@ -294,7 +294,8 @@ final class TakeRun: Sendable {
             let cutter =
                 state.cutter
                 ?? StretchCutter(
-                    of: journal, as: plan.format, shortest: shortest ?? 0, powers: account.powers)
+                    of: journal, as: plan.format, shortest: shortest ?? 0,
+                    powers: account.powers ?? PowerTrack(summary: []))
             state.cutter = cutter
             return cutter
         }

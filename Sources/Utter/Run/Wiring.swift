@@ -278,7 +278,9 @@ final class Wiring: Sendable {
                     attempt.number, result.ending.reason, at: date, status: result.status,
                     wasWhole: attempt.mayBeTaken)
             }
-        case .saveProgress(let progress): run.note { $0.reach(progress) }
+        case .saveProgress(let progress):
+            let noted = progress?.noting(run.account.powers)
+            run.note { $0.reach(noted) }
         case .saveSeal(let seal, let end, let isSending):
             run.record?.seal(seal, run.account, end, isSending: isSending)
         case .saveAgain: run.record?.save { _ in }

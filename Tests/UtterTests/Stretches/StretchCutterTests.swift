@@ -34,10 +34,13 @@ import Testing
             start: RecordingPlace(), limit: StretchLimit(frames: 64_000), end: end.map(Self.place))
         for frames in [640, 4_480, 63_680] {
             let cutter = StretchCutter(
-                of: try Self.journal(speech, of: frames), as: .pcm, shortest: 0)
+                of: try Self.journal(speech, of: frames), as: .pcm, shortest: 0,
+                powers: PowerTrack(summary: []))
             #expect(try cutter.cuts(request).isEmpty, "\(frames)")
         }
-        let whole = StretchCutter(of: try Self.journal(speech, of: 96_000), as: .pcm, shortest: 0)
+        let whole = StretchCutter(
+            of: try Self.journal(speech, of: 96_000), as: .pcm, shortest: 0,
+            powers: PowerTrack(summary: []))
         let cuts = try whole.cuts(request)
         #expect(cuts.count == 1 && (48_000...64_000).contains(cuts.first?.end.frame ?? 0))
     }
@@ -68,9 +71,51 @@ import Testing
         // Decoded, each unit stands at the same place.
         let sizes = try [true, false].map { measures in
             var units: [AudioUnit] = []
-            try format.makeUnitReader(measures: measures).take(bytes.span, into: &units)
+            try format.makeUnitReader { _ in measures }.take(bytes.span, into: &units)
             return units.map { [$0.byteCount, $0.frameCount] }
         }
         #expect(sizes[0] == sizes[1] && sizes[0].count > 250)
+    }
+
+    /// An earlier run has noted how loud the first 4 s were; the file has a pause elsewhere there.
+    ///
+    /// What follows is measured, and noted for the next run.
+    @Test(arguments: [.pcm, .flac, .oggOpus] as [AudioCodec])
+    func ofAKeptTakeOnlyWhatIsNotNotedIsMeasured(_ format: AudioCodec) throws {
+        var random = SeededRandom()
+        var speech = ToneSpeech()
+        var pauses: [Range<Int>] = []
+        for end in [57_600, 105_600] {
+            while speech.samples.count < end { speech.say(3) }
+            let start = speech.samples.count
+            speech.pause(4_800, using: &random)
+            pauses.append(start..<speech.samples.count)
+        }
+        while speech.samples.count < 144_000 { speech.say(5) }
+        let powers = PowerTrack(summary: [])
+        powers.add(1e6, upTo: 49_600)
+        powers.add(1, upTo: 54_400)
+        powers.add(1e6, upTo: 64_000)
+        let encoder = try format.makeEncoder()
+        var bytes: [UInt8] = []
+        try encoder.begin(into: &bytes)
+        try encoder.encode(speech.samples.span, into: &bytes)
+        try encoder.finish(into: &bytes)
+        let journal = Journal()
+        try journal.append(bytes.span)
+        let request = CutRequest(
+            start: RecordingPlace(), limit: StretchLimit(frames: 64_000),
+            end: RecordingPlace(frame: speech.samples.count, offset: bytes.count))
+        let cutter = StretchCutter(of: journal, as: format, shortest: 0, powers: powers)
+        let cuts = try cutter.cuts(request).map(\.end.frame)
+        try #require(cuts.count == 2)
+        #expect(abs(cuts[0] - 52_000) <= 640, "\(cuts)")
+        #expect(pauses[1].contains(cuts[1]), "\(cuts), \(pauses)")
+        #expect(powers.end > 112_000)
+        // The next run has its notes alone, and cuts at the same places.
+        let next = PowerTrack(summary: powers.summary)
+        let again = StretchCutter(of: journal, as: format, shortest: 0, powers: next)
+        let later = try again.cuts(request).map(\.end.frame)
+        #expect(later.count == 2 && zip(cuts, later).allSatisfy { abs($0 - $1) <= 1_600 })
     }
 }

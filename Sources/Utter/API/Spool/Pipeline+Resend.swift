@@ -130,7 +130,8 @@ extension Pipeline {
         }
         let account = CaptureAccount(
             encodedFrames: frames, gapFrames: content.gapFrames,
-            encodedBytes: journal.byteCount)
+            encodedBytes: journal.byteCount,
+            powers: plan.cutsStretches ? PowerTrack(from: manifest.progress) : nil)
         let wantsSecrets = plan.service.lacksSecrets
         let token = wantsSecrets ? nil : tokens.token(for: plan.service)
         let exchange = plan.makeExchange(
@@ -144,7 +145,8 @@ extension Pipeline {
             pipeline: self, account: account,
             audioPath: journal === content.file ? nil : content.file.path, token: token)
         manifest.resend(
-            to: plan.service.url.description, by: plan.record, from: exchange.progress)
+            to: plan.service.url.description, by: plan.record,
+            from: exchange.progress?.noting(account.powers))
         let first = exchange.request
         let unsendable = plan.limitFailure(
             frames: frames, byteCount: journal.byteCount)

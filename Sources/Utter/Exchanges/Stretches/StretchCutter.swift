@@ -10,9 +10,9 @@ internal import TakeStore
 /// what a request may carry, or else at the quietest 200 ms, which both sides of the cut then have.
 ///
 /// A pause lasts 200 ms at least, and is no louder than the room: at most 6 dB above the quietest tenth
-/// of the quarter, and 12 dB below the loudest. How loud it is was noted while it was encoded; of a kept
-/// take the codec tells. The recording is read once, in order, and blocks on the disk and for the codec:
-/// each call has a thread of its own, one after another.
+/// of the quarter, and 12 dB below the loudest. How loud it is was noted while it was encoded, or by an
+/// earlier run; of the rest of a kept take the codec tells, and that is noted. The recording is read once,
+/// in order, and blocks on the disk and for the codec: each call has a thread of its own, one after another.
 final class StretchCutter: Sendable {
     private struct Boundary {
         var place: RecordingPlace
@@ -32,7 +32,7 @@ final class StretchCutter: Sendable {
     private let journal: Journal
     private let codec: AudioCodec
     private let shortest: Int
-    private let powers: PowerTrack?
+    private let powers: PowerTrack
     private let state: Mutex<State>
 
     /// A unit lasts 20 ms.
@@ -42,13 +42,17 @@ final class StretchCutter: Sendable {
     private static let silence = 25.0
 
     /// `shortest` in frames: nothing shorter is left behind the last cut.
-    init(of journal: Journal, as codec: AudioCodec, shortest: Int, powers: PowerTrack? = nil) {
+    init(of journal: Journal, as codec: AudioCodec, shortest: Int, powers: PowerTrack) {
         (self.journal, self.codec, self.powers) = (journal, codec, powers)
         self.shortest = max(shortest, 16_000)
-        state = Mutex(State(reader: codec.makeUnitReader(measures: powers == nil)))
+        state = Mutex(Self.start(of: codec, powers))
     }
 
-    private var start: State { State(reader: codec.makeUnitReader(measures: powers == nil)) }
+    private var start: State { Self.start(of: codec, powers) }
+
+    private static func start(of codec: AudioCodec, _ powers: PowerTrack) -> State {
+        State(reader: codec.makeUnitReader { !powers.isLive && powers.end <= $0 })
+    }
 
     enum Failure: Error {
         case unreadable(SystemError)
@@ -182,8 +186,9 @@ final class StretchCutter: Sendable {
         for unit in units {
             if state.place.offset == 0 { state.place.offset = state.reader.headerByteCount ?? 0 }
             let middle = state.place.frame + unit.frameCount / 2
-            let power = unit.power ?? powers?.power(at: middle) ?? 0
+            let power = unit.power ?? powers.power(at: middle)
             state.units.append(Boundary(place: state.place, power: power))
+            if unit.power != nil { powers.add(power, upTo: state.place.frame + unit.frameCount) }
             state.place.frame += unit.frameCount
             state.place.offset += unit.byteCount
         }

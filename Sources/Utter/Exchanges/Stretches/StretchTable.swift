@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import AudioCodecs
+internal import AudioCore
+internal import FoundationEssentials
 internal import SpeechService
 internal import TakeStore
 
@@ -154,5 +156,30 @@ extension [Stretch] {
         cut(index, at: [StretchCut(end: place, next: place)])
         self[index].take(finals)
         return frame
+    }
+}
+
+// MARK: - The loudness
+
+extension ExchangeProgress {
+    fileprivate static let loudness = "loudness"
+
+    /// Adds how loud the recording is, as far as that is known: 48 kB for an hour.
+    func noting(_ powers: PowerTrack?) -> ExchangeProgress {
+        guard step == Self.stretches, let summary = powers?.summary, !summary.isEmpty else {
+            return self
+        }
+        let loudness = Data(summary).base64EncodedString()
+        return ExchangeProgress(
+            step: step, values: values.merging([Self.loudness: loudness]) { _, new in new },
+            plan: plan, unknown: unknown)
+    }
+}
+
+extension PowerTrack {
+    /// Begins with what an earlier run has noted of the recording.
+    convenience init(from progress: ExchangeProgress?) {
+        let loudness = progress?.values[ExchangeProgress.loudness]
+        self.init(summary: loudness.flatMap { Data(base64Encoded: $0) } ?? Data())
     }
 }
