@@ -102,6 +102,27 @@ extension RingFolder {
         #expect(list.outputText.contains("may have been delivered"), "\(list.outputText)")
     }
 
+    /// A pipe is read and sent, too, while the disk has not answered from the start.
+    @Test(arguments: ["mkdir", "create", "write", "rename"], [true, false])
+    func aDiskThatNeverAnswersHoldsBackNoByteOfAPipe(_ operation: String, _ isNamed: Bool)
+        async throws
+    {
+        let bench = try FaultBench(milliseconds: 1_900)
+        let pipe = try FullPipe(bench.folder.path("voice.fifo"), try bench.folder.read("voice.wav"))
+        let run = try bench.start(
+            ["send", "-q", isNamed ? pipe.path : "-"], FileFaults(hanging: [operation]),
+            shell: isNamed ? nil : #"exec "$0" "$@" < \#(pipe.path)"#)
+        _ = try #require(await bench.server.wait(untilBytes: bench.samples.count))
+        run.signal(SIGKILL)
+        _ = try await run.result()
+        #expect(bench.server.requests.first?.body == bench.samples)
+        let list = try await bench.run(["list"])
+        #expect(list.status == .exited(0))
+        let take = try #require(try bench.takes().first)
+        #expect(try #require(take.audio).dropFirst(44).elementsEqual(bench.samples))
+        #expect(list.outputText.contains("may have been delivered"), "\(list.outputText)")
+    }
+
     /// A voice that was taken back is kept as such, even when its program is killed: no later command
     /// sends it.
     @Test func whatWasCancelledIsNotSent() async throws {

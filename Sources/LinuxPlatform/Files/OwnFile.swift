@@ -17,9 +17,13 @@ package struct OwnFile: Sendable {
     }
 
     /// False for a pipe, which can be read once.
-    package static func isRegular(_ path: String) -> Bool {
+    package static func isRegular(_ path: String) -> Bool { kind(of: path) == S_IFREG }
+
+    package static func isPipe(_ path: String) -> Bool { kind(of: path) == S_IFIFO }
+
+    private static func kind(of path: String) -> mode_t? {
         var status = stat()
-        return unsafe stat(path.cPath, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+        return unsafe stat(path.cPath, &status) == 0 ? status.st_mode & S_IFMT : nil
     }
 
     /// The first line, without white space around it.

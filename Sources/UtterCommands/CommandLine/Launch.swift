@@ -11,15 +11,15 @@ package enum Launch {
     ///
     /// A line on a pipe ends a recording if `readsPipe`. The settings say where the texts of a voice go,
     /// if `isVoice`, and standard output has texts when no place is named, if `printsUnasked`. The key
-    /// of `encryption` is read first, and the disk looked at, unless a microphone is opened: then both
-    /// wait for that. An archive that cannot be used holds up nothing, if `needsNoArchive`. A caller that
+    /// of `encryption` is read first, and the disk looked at, unless the sound `isLive`: then both wait
+    /// for that. An archive that cannot be used holds up nothing, if `needsNoArchive`. A caller that
     /// has waited for something before has `signals` already.
     ///
     /// - Throws: `ExitCode`, unless the status is zero.
     package static func takes(
         output: OutputOptions, keep: KeepOptions, encryption: KeySource = .environment,
         readsPipe: Bool, isVoice: Bool = false, printsUnasked: Bool = true,
-        opensMicrophone: Bool = false, needsNoArchive: Bool = false, signals: Signals? = nil,
+        isLive: Bool = false, needsNoArchive: Bool = false, signals: Signals? = nil,
         _ body: (TakeSession) async throws -> ExitStatus
     ) async throws {
         var output = output
@@ -33,7 +33,7 @@ package enum Launch {
                 running.farewell != nil
             }
             let encrypts = keep.noKeep ? false : try encryption.isSet
-            let key = encrypts && !opensMicrophone ? try encryption.key() : nil
+            let key = encrypts && !isLive ? try encryption.key() : nil
             let (limits, retention) = (try keep.limits, try KeepOptions.retention)
             let cassettes = try output.cassetteFolder()
             let signals = try signals ?? Signals(readingPipe: readsPipe)
@@ -57,8 +57,8 @@ package enum Launch {
         var status: ExitStatus
         do {
             session.requiresKeep = try keep.requiresKeep
-            // A microphone is opened before the disk is looked at; what is wrong there is told then.
-            if !opensMicrophone { try session.checkStore() }
+            // Sound is heard before the disk is looked at; what is wrong there is told then.
+            if !isLive { try session.checkStore() }
             status = try await body(session)
         } catch {
             status = session.refuse(CommandFailure(of: error))

@@ -128,7 +128,7 @@ enum Recording {
         defer { owner.remove() }
         try await Launch.takes(
             output: options.output, keep: options.keep, encryption: options.encryption.source,
-            readsPipe: false, isVoice: isVoice, opensMicrophone: true
+            readsPipe: false, isVoice: isVoice, isLive: true
         ) {
             session throws(CommandFailure) in
             let plans = try RecorderPlans(options, preRoll: preRoll)

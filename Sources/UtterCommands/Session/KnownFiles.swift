@@ -40,7 +40,7 @@ final class KnownFiles: Sendable {
 
     /// The kept take of a file that was to go to the same service; nil when there is none.
     func take(of path: String, for plan: DeliveryPlan) -> TakeID? {
-        guard let store, let size = Self.byteCount(of: path) else { return nil }
+        guard let size = Self.byteCount(of: path), let store else { return nil }
         let waiting = takes(ofFilesOf: size, in: store)
         // Most files are new, and are not read for this.
         guard !waiting.isEmpty, let file = Self.identity(of: path) else { return nil }
@@ -71,7 +71,7 @@ final class KnownFiles: Sendable {
     /// Where that fails, the file is copied once more by the next try; nothing else is lost. The
     /// version is from before it was read: another recording may be in its place by now.
     func note(_ path: String, of version: FileVersion, as take: TakeID) {
-        guard let store, Self.byteCount(of: path) != nil else { return }
+        guard Self.byteCount(of: path) != nil, let store else { return }
         guard let folder = try? store.take(take),  // Then it is not noted.
             (try? folder.lock()) == true  // Nor is it then.
         else { return }
@@ -138,9 +138,9 @@ final class KnownFiles: Sendable {
     /// The length of a file in bytes; nil unless the path names one that can be read again.
     static func byteCount(of path: String) -> Int? {
         var status = stat()
-        guard unsafe stat(path.cPath, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            return nil
-        }
+        guard path != "-", unsafe stat(path.cPath, &status) == 0,
+            status.st_mode & S_IFMT == S_IFREG
+        else { return nil }
         return Int(status.st_size)
     }
 

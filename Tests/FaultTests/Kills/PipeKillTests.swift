@@ -34,7 +34,7 @@ import Testing
 }
 
 /// A named pipe that holds a recording as far as it has not been read.
-private final class FullPipe: Sendable {
+final class FullPipe: Sendable {
     let path: String
     let byteCount: Int
     private let descriptor: Int32

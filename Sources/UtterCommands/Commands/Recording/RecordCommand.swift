@@ -34,7 +34,7 @@ struct RecordCommand: AsyncParsableCommand, ReportingCommand {
         let delivery = try options.delivery()
         try await Launch.takes(
             output: output, keep: options.keep, encryption: options.encryption.source,
-            readsPipe: time.exactly == nil, isVoice: true, opensMicrophone: true
+            readsPipe: time.exactly == nil, isVoice: true, isLive: true
         ) { session in
             let manner = try keys.manner(isForOne: true)
             let plan = try options.voice.takePlan(for: delivery, exactly: time.exactly)
@@ -80,7 +80,7 @@ struct LoopCommand: AsyncParsableCommand, ReportingCommand {
         let delivery = try options.delivery()
         try await Launch.takes(
             output: output, keep: options.keep, encryption: options.encryption.source,
-            readsPipe: true, isVoice: true, opensMicrophone: true
+            readsPipe: true, isVoice: true, isLive: true
         ) { session in
             let plan = try options.voice.takePlan(for: delivery)
             let silence = try KnownSettings.silence.value(options.voice.silence)?.duration

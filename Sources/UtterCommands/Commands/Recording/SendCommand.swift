@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+internal import LinuxPlatform
 import Utter
 
 struct SendCommand: AsyncParsableCommand, ReportingCommand {
@@ -102,7 +103,7 @@ struct SendCommand: AsyncParsableCommand, ReportingCommand {
         let delivery = try service.delivery(format: format)
         try await Launch.takes(
             output: output, keep: keep, encryption: encryption.source, readsPipe: false,
-            printsUnasked: outputDir == nil
+            printsUnasked: outputDir == nil, isLive: isPipe && !(try keep.requiresKeep)
         ) { session in
             var session = session
             let (files, fetched) = try await session.fetched(
@@ -135,6 +136,9 @@ struct SendCommand: AsyncParsableCommand, ReportingCommand {
             }
         }
     }
+
+    /// What comes out of it is nowhere else.
+    private var isPipe: Bool { files.count == 1 && (files[0] == "-" || OwnFile.isPipe(files[0])) }
 
     private func isRelayed(_ file: String) -> Bool { file == "-" || pace.pace != .unpaced }
 
