@@ -193,6 +193,21 @@ import Testing
         #expect(bench.requests.first?.body == (try Clip.speech.samples))
     }
 
+    @Test func aFileOnStandardInputSaysItsRateItself() async throws {
+        let bench = try Bench(server: .hearing("yes"))
+        let result = try await bench.run(
+            "send", "--rate", "8000", "-", input: .bytes(try readFile(Clip.speech.path)))
+        #expect(result.status == .exited(0))
+        #expect(
+            result.errorText == """
+                utter: warning: --rate and --channels do not count: standard input begins like a \
+                file, which says both itself
+                utter: sending standard input, 16000 Hz mono
+
+                """)
+        #expect(bench.requests.first?.body == (try Clip.speech.samples))
+    }
+
     @Test(
         arguments: [
             (

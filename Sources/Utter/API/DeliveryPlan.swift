@@ -51,6 +51,8 @@ public struct DeliveryPlan: Sendable {
     var bodyMark = ""
     /// Whether no other take goes to its URL, as in an archive.
     var hasOwnName = false
+    /// Whether an answer to less of the audio than was answered before takes the place of that one.
+    package var replacesWhole = false
     /// Whether requests have a `traceparent`.
     var isTraced = false
     /// Observes each request and its answer; nil observes none.

@@ -86,6 +86,24 @@ struct CommandLineMistake: Error {
         if let help { hints.append(Self.sentence(help)) }
     }
 
+    /// The mistake in letters behind a dash of which the parser has seen the h alone, and shown the
+    /// help; nil when that was asked for.
+    static func unknownLetters(
+        in typed: [String], of names: CommandNames
+    ) -> CommandLineMistake? {
+        let (command, words) = names.command(of: typed)
+        let letters = names.sorted(words, of: command).options.filter {
+            !$0.hasPrefix("--") && $0.contains("h")
+        }
+        guard typed.first != "help", !typed.contains(where: { $0.hasPrefix("--help") }),
+            let first = letters.first,
+            letters.allSatisfy({ $0 != "-help" && !names.isKnown($0, to: command) })
+        else { return nil }
+        return CommandLineMistake(
+            "unknown option '\(first)'",
+            help: "see 'utter \(command) --help' for more information", typed: typed, of: names)
+    }
+
     /// Advice about words that stand where a recording takes none.
     private static func hint(forWords words: [String], _ names: CommandNames) -> String? {
         guard let word = words.first else { return nil }

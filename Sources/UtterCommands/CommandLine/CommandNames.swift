@@ -49,8 +49,12 @@ struct CommandNames {
     /// Whether a command has an option; short ones may be written together, and a number is none.
     func isKnown(_ option: String, to command: String) -> Bool {
         let (name, own) = (option.prefix { $0 != "=" }, options(command))
-        return own.contains(String(name)) || name.dropFirst().first { $0 != "." }?.isNumber == true
+        return own.contains(String(name)) || Self.isNumber(name)
             || !name.hasPrefix("--") && name.dropFirst().allSatisfy { own.contains("-\($0)") }
+    }
+
+    static func isNumber(_ word: some StringProtocol) -> Bool {
+        word.hasPrefix("-") && word.dropFirst().first { $0 != "." }?.isNumber == true
     }
 
     /// The options of a command and of those below it, with their dashes; those of a group are one.

@@ -110,7 +110,16 @@ package enum Program {
         if let mistake = CommandLineMistake.unknownCommand(in: words, of: CommandNames(root)) {
             throw mistake
         }
-        return try root.parseAsRoot(words)
+        return try root.parseAsRoot(separatingNumber(words))
+    }
+
+    /// The parser takes the end of "-1h" for -h: what begins like a number is a value.
+    private static func separatingNumber(_ words: [String]) -> [String] {
+        let place = words.firstIndex {
+            $0 == "--" || CommandNames.isNumber($0) && $0.contains("h")
+        }
+        guard let place, words[place] != "--" else { return words }
+        return words[..<place] + ["--"] + words[place...]
     }
 
     private static var typed: [String] { Array(ProgramStart.current.words.dropFirst()) }
@@ -152,14 +161,16 @@ package enum Program {
         _ root: (some ParsableCommand).Type, _ error: any Error
     ) -> ExitStatus {
         let mayStop = root.configuration.subcommands.contains { $0 == StopCommand.self }
-        if let mistake = error as? CommandLineMistake {
+        // Wider than any line, so that the parser breaks none; on a narrow terminal it would not work.
+        let text = root.fullMessage(for: error, columns: 100_000)
+        let isHelp = HelpLayout.isHelp(text)
+        let unasked = isHelp ? CommandLineMistake.unknownLetters(in: typed, of: .init(root)) : nil
+        if let mistake = error as? CommandLineMistake ?? unasked {
             if mayStop { ControlReading.end(misspelt: typed) }
             mistake.report()
             return .usage
         }
-        // Wider than any line, so that the parser breaks none; on a narrow terminal it would not work.
-        let text = root.fullMessage(for: error, columns: 100_000)
-        if HelpLayout.isHelp(text) {
+        if isHelp {
             let layout = HelpLayout(columns: StandardOutput.columns(orOf: Environment["COLUMNS"]))
             return show(layout.text(text) + layout.text(more(root, text)))
         }

@@ -118,6 +118,12 @@ struct StateCheck: Check {
                     .bad(
                         "recordings cannot be kept: \(shortage.description)",
                         hint: Hints.of(shortage)))
+            } else {
+                let hint = "free some space, or set XDG_STATE_HOME to a folder on another disk"
+                _ = try explained("recordings are held in memory only", hint: hint) {
+                    try TextFile(
+                        [UInt8](repeating: 0, count: Self.trialBytes), named: "doctor", in: folder)
+                }
             }
         } catch {
             findings.append(.bad(error))
@@ -161,6 +167,8 @@ struct StateCheck: Check {
 }
 
 extension StateCheck {
+    /// A disk that has no room for two seconds of sound is full.
+    private static let trialBytes = 1 << 16
     /// Folders of stores that are asked.
     private static let placeLimit = 8
 

@@ -28,7 +28,8 @@ enum KeptTakes {
                 var next: ExitStatus
                 do throws(CommandFailure) {
                     let take = try take(name, isChanged, session.spool)
-                    let plan = try options.service.delivery(of: take, format: options.format)
+                    var plan = try options.service.delivery(of: take, format: options.format)
+                    plan.replacesWhole = name != "last"
                     if name == "last", take.state == .answered, !isChanged, !options.output.quiet {
                         StandardError.line(
                             "no take waits: \(take.id.shortName) is sent again, which was answered")
@@ -46,6 +47,12 @@ enum KeptTakes {
                         let name = take.id.shortName
                         StandardError.line("take \(name) keeps the text that you have edited")
                         StandardError.hint("see it and the service's with: utter show \(name)")
+                    } else if next == .textPrinted, take.state == .answered, !plan.replacesWhole,
+                        take.known?.lacksEnd == true, !options.output.quiet
+                    {
+                        let name = take.id.shortName
+                        StandardError.line("take \(name) keeps its text, which was of more audio")
+                        StandardError.hint("take the new one with: utter retry \(name)")
                     }
                 } catch {
                     error.report(as: options.output.form)
@@ -267,6 +274,15 @@ extension Spool {
             }
             throw failure
         }
+    }
+}
+
+extension [KeptTake] {
+    /// Says how many are left out of what was looked for in their texts.
+    func tellLocked() {
+        let locked = count { $0.lock != nil }
+        guard locked > 0 else { return }
+        StandardError.line("takes that cannot be read without their key: \(locked)")
     }
 }
 

@@ -10,13 +10,16 @@ extension EndedTake {
     /// Whether the person has not ruled out a file that the disk's folder does not hold.
     private var isWanted: Bool { session.pipeline.spool.map { !$0.encrypts } ?? false }
 
+    /// Whether the file that was sent is still there; a pipe can be read once.
+    var isOfFile: Bool { session.file.flatMap(KnownFiles.byteCount) != nil }
+
     /// Finds another place for a recording without an answer that the disk has not taken.
     ///
     /// A person is asked. Without one it is written to a folder for temporary files, unless nothing
     /// is to be written, or nothing in the clear.
     func rescue(mayAsk: Bool) async {
-        // The file that was sent is still there, so that nothing is lost.
-        if !isWanted, let file = session.file, KnownFiles.byteCount(of: file) != nil {
+        // Nothing is lost.
+        if !isWanted, isOfFile {
             return StandardError.line("not kept: send the file once more")
         }
         guard mayAsk, session.canAsk else { return saveUnasked().tell() }

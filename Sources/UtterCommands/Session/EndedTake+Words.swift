@@ -20,7 +20,7 @@ extension EndedTake {
     var unprintedLines: [ToldLine] {
         guard case .success = outcome.result else { return outcomeLines }
         guard outcome.audioPath != nil else { return keptLines }
-        return keptLines + [.hint("print it again with: utter show \(outcome.id.shortName)")]
+        return keptLines + [.hint("print it again with: utter last \(outcome.id.shortName)")]
     }
 
     private var brokenPromise: [ToldLine] {
@@ -89,8 +89,7 @@ extension EndedTake {
     private var keptLines: [ToldLine] {
         guard outcome.account.capturedFrames > 0 else { return [] }
         guard let path = outcome.audioPath else {
-            return outcome.isAtRisk
-                || session.file != nil
+            return outcome.isAtRisk || isOfFile
                 ? [] : [.line("the recording was in memory only, and is gone")]
         }
         guard outcome.unprotected == nil else {
@@ -99,7 +98,7 @@ extension EndedTake {
         let doubt = outcome.isConfirmed ? "" : ", which the disk has not confirmed yet"
         let kept = ToldLine.line("kept: \(path) (\(StatusLine.clock(outcome.length)))\(doubt)")
         guard case .failure = outcome.result else { return [kept] }
-        if outcome.capture.isCut {
+        if outcome.capture.isCut, isOfFile {
             return [kept, .hint("that is a part only: send the file once more")]
         }
         return [kept, .hint("send it again with: utter retry \(outcome.id.shortName)")]

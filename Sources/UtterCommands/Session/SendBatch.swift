@@ -13,7 +13,7 @@ struct SendBatch: OrderedBatch {
     }
 
     private let files: [String]
-    private let plan: (String) throws(CommandFailure) -> TakePlan
+    private let plan: (String, StatusScreen) throws(CommandFailure) -> TakePlan
     private let session: TakeSession
     private let progress: BatchProgress
     private var gate = ServiceGate()
@@ -23,7 +23,7 @@ struct SendBatch: OrderedBatch {
 
     init(
         _ files: [String], in session: TakeSession,
-        _ plan: @escaping (String) throws(CommandFailure) -> TakePlan
+        _ plan: @escaping (String, StatusScreen) throws(CommandFailure) -> TakePlan
     ) {
         (self.files, self.plan) = (files, plan)
         var session = session
@@ -68,7 +68,7 @@ struct SendBatch: OrderedBatch {
     private func prepare(_ file: String) throws(CommandFailure) -> TakePlan? {
         guard session.farewellStatus == nil else { return nil }
         try session.folder?.check(file)
-        let plan = try plan(file)
+        let plan = try plan(file, progress.screen)
         // A pipe's sound is nowhere else, and is kept at least.
         let isRefused = gate.reason(against: .init(plan.delivery.service)) != nil
         return file != "-" && isRefused ? nil : plan

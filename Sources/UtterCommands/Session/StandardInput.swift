@@ -11,10 +11,12 @@ enum StandardInput {
 
     /// Waits for the first bytes, and says how to make the source that fits them.
     ///
-    /// Bytes that cannot be sound are refused unless raw samples are said to come. `isOver`
-    /// is asked meanwhile: whether a signal has ended the program.
+    /// Bytes that cannot be sound are refused unless raw samples are said to come; where a file comes
+    /// in their place, a line above the screen says so. `isOver` is asked meanwhile: whether a signal
+    /// has ended the program.
     static func source(
-        pace: Pace, rawFormat: StreamFormat, isSaidToBeRaw: Bool, isOver: () -> Bool
+        pace: Pace, rawFormat: StreamFormat, isSaidToBeRaw: Bool, on screen: StatusScreen,
+        isOver: () -> Bool
     ) throws(CommandFailure) -> @Sendable () -> any CaptureSource {
         let input = ProgramStart.current.input
         guard isatty(input) == 0 else {
@@ -30,6 +32,13 @@ enum StandardInput {
                 hint: "look at what the program before the pipe says", status: .unusableAudio)
         }
         let isRaw = if case .unknown = type { true } else { type.isNeverSound && isSaidToBeRaw }
+        if isSaidToBeRaw, !isRaw {
+            screen.write {
+                StandardError.line(
+                    "warning: --rate and --channels do not count: standard input begins like a "
+                        + "file, which says both itself")
+            }
+        }
         return {
             FileReplay.samples(
                 of: input, name: name, rawFormat: isRaw ? rawFormat : nil, pace: pace,

@@ -103,12 +103,14 @@ package enum TextWidth {
             isCommand = isCommand || before?.last == ":" && word == "utter"
             if let end = word.last, ";,".contains(end) { isCommand = false }
         }
-        var (result, used) = ("", 0)
-        for (index, piece) in pieces.enumerated() {
+        var (result, used, isAtStart) = ("", 0, true)
+        for piece in pieces {
             let width = Self.columns(of: piece)
-            let breaks = index > 0 && used + 1 + width > columns && width <= columns
-            if index > 0 { result += breaks ? "\n" : " " }
-            used = breaks || index == 0 ? 0 : used + 1
+            let breaks = !isAtStart && used + 1 + width > columns && width <= columns
+            if !isAtStart { result += breaks ? "\n" : " " }
+            used = breaks || isAtStart ? 0 : used + 1
+            // The second of two blanks begins no line.
+            isAtStart = piece.isEmpty && (breaks || isAtStart && !result.isEmpty)
             // As the terminal breaks it: a wide character goes to the next line as a whole.
             for character in piece {
                 let width = Self.columns(of: character)

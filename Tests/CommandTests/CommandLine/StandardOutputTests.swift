@@ -146,7 +146,8 @@ import Testing
         let take = try #require(try bench.onlyTake())
         #expect(result.errorText.contains("utter: kept: \(take.path)/audio.wav"))
         #expect(
-            result.errorText.hasSuffix("print it again with: utter show \(take.id.asInHints)\n"))
+            result.errorText.hasSuffix("print it again with: utter last \(take.id.asInHints)\n"))
+        #expect(try await bench.run("last", take.id.asInHints).outputText == "lost?\n")
         #expect(try take.samples == Clip.digits.samples)
         #expect(try take.manifest["transcript"] == .string("lost?"))
     }

@@ -112,6 +112,20 @@ import Testing
         #expect(try place.names() == ["file"])
     }
 
+    @Test func whatAPipeHasSaidIsGoneWithACtrlC() async throws {
+        let server = try RecordingServer(otherwise: [.readHead, .readOn])
+        let run = try Bench(server: server, ["TMPDIR": place.path]).start(
+            ["send", "--no-keep", "-"], input: .pipe)
+        run.write(Array(try Clip.digits.samples))
+        _ = try #require(await server.wait(untilBytes: 6_400))
+        run.signal(SIGINT)
+        let result = try await run.result()
+        #expect(result.status == .exited(130))
+        #expect(
+            result.errorText.hasSuffix(
+                "utter: cancelled\nutter: the recording was in memory only, and is gone\n"))
+    }
+
     private func mode(of path: String) throws -> mode_t {
         var status = stat()
         try #require(stat(path, &status) == 0)

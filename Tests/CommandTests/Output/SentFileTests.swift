@@ -103,6 +103,22 @@ import Testing
         #expect(rest.count < whole.count && whole.starts(with: rest))
     }
 
+    @Test(arguments: [SIGINT, SIGTERM])
+    func aPipeThatWasReadInPartCanBeSentByTheNameOfItsTakeAlone(_ signal: Int32) async throws {
+        let server = try RecordingServer(otherwise: [.readHead, .readOn])
+        let bench = try Bench(server: server)
+        let run = try bench.start(["send", "-"], input: .pipe)
+        run.write(Array(try Clip.digits.samples))
+        _ = try #require(await server.wait(untilBytes: 6_400))
+        run.signal(signal)
+        let cut = try await run.result()
+        #expect(cut.status == .exited(128 + signal))
+        let id = try #require(try bench.onlyTake()?.id.asInHints)
+        #expect(
+            cut.errorText.hasSuffix("hint: send it again with: utter retry \(id)\n"),
+            "\(cut.errorText)")
+    }
+
     @Test func aStopInMidFileIsToldWithItsText() async throws {
         let server = try RecordingServer(otherwise: .answer(text: "a part"))
         let bench = try Bench(server: server)

@@ -3,6 +3,7 @@
 import ArgumentParser
 internal import LinuxPlatform
 import Utter
+internal import UtterTerminal
 
 struct SendCommand: AsyncParsableCommand, ReportingCommand {
     static let configuration = CommandConfiguration(
@@ -87,6 +88,9 @@ struct SendCommand: AsyncParsableCommand, ReportingCommand {
         guard (1...64).contains(channels ?? 1) else {
             throw ValidationError("--channels must be from 1 to 64.")
         }
+        guard !isSaidToBeRaw || files.contains("-") else {
+            throw ValidationError("--rate and --channels are for raw standard input, -.")
+        }
         guard (1...64).contains(jobs) else {
             throw ValidationError("--jobs must be from 1 to 64.")
         }
@@ -111,8 +115,8 @@ struct SendCommand: AsyncParsableCommand, ReportingCommand {
             if let outputDir {
                 session.folder = try TranscriptFolder(outputDir, replaces: force, of: files)
             }
-            let prepare = { (file: String) throws(CommandFailure) -> TakePlan in
-                let source = try source(file, fetched) { session.farewellStatus != nil }
+            let prepare = { (file: String, screen) throws(CommandFailure) -> TakePlan in
+                let source = try source(file, fetched, on: screen) { session.farewellStatus != nil }
                 var take = TakePlan(source: source(), delivery: delivery)
                 // A pipe may be as slow as a voice.
                 take.isCompleteSoon = !isRelayed(file) && OwnFile.isRegular(file)
@@ -128,7 +132,7 @@ struct SendCommand: AsyncParsableCommand, ReportingCommand {
             do throws(CommandFailure) {
                 try session.folder?.check(file)
                 let status = await session.run(
-                    try prepare(file), as: isRelayed(file) ? .relaying : .sending)
+                    try prepare(file, .silent), as: isRelayed(file) ? .relaying : .sending)
                 if status == .textPrinted { fetched.release() }
                 return status
             } catch {
@@ -137,13 +141,15 @@ struct SendCommand: AsyncParsableCommand, ReportingCommand {
         }
     }
 
-    /// What comes out of it is nowhere else.
+    /// Whether a pipe is all that is sent: its sound is nowhere else.
     private var isPipe: Bool { files.count == 1 && (files[0] == "-" || OwnFile.isPipe(files[0])) }
+
+    private var isSaidToBeRaw: Bool { rate != nil || channels != nil }
 
     private func isRelayed(_ file: String) -> Bool { file == "-" || pace.pace != .unpaced }
 
     private func source(
-        _ file: String, _ fetched: FetchedFiles, isOver: () -> Bool
+        _ file: String, _ fetched: FetchedFiles, on screen: StatusScreen, isOver: () -> Bool
     ) throws(CommandFailure) -> @Sendable () -> any CaptureSource {
         if let failure = fetched.failures[file] { throw failure }
         guard file == "-" else {
@@ -154,7 +160,7 @@ struct SendCommand: AsyncParsableCommand, ReportingCommand {
         }
         let format = StreamFormat(sampleRate: rate ?? 16_000, channelCount: channels ?? 1)
         return try StandardInput.source(
-            pace: pace.pace, rawFormat: format, isSaidToBeRaw: rate != nil || channels != nil,
+            pace: pace.pace, rawFormat: format, isSaidToBeRaw: isSaidToBeRaw, on: screen,
             isOver: isOver)
     }
 }

@@ -104,6 +104,9 @@ struct ListCommand: SettinglessCommand {
             ArchiveReport(of: spool, unqueued: unqueued).lines.tell()
             if !isChosen { Self.tell(downloads) }
         }
+        if grep != nil {
+            entries.filter { !waiting || $0.isWaiting }.compactMap(\.take).tellLocked()
+        }
         guard !dead.isEmpty else { return }
         StandardError.line("recovering \(dead.count) recordings whose program ended")
         try spool.recover(dead)

@@ -117,6 +117,10 @@ struct LastCommand: SettinglessCommand {
             the newest last. -o, --copy, --type and --run give the text to another place.
             """)
 
+    @Argument(
+        help: "A part of a take's id; without it, the newest that has a text.", completion: .takes)
+    var take: String?
+
     @Option(
         name: [.customShort("n"), .customLong("newest")],
         help: ArgumentHelp("Print this many transcripts.", valueName: "count"))
@@ -139,6 +143,9 @@ struct LastCommand: SettinglessCommand {
 
     func validate() throws {
         guard newest > 0 else { throw ValidationError("--newest must be above zero.") }
+        guard take == nil || newest == 1 else {
+            throw ValidationError("--newest excludes the name of a take.")
+        }
         guard [json, raw, explain].count(where: { $0 }) < 2 else {
             throw ValidationError("--json, --raw and --explain exclude each other.")
         }
@@ -147,12 +154,21 @@ struct LastCommand: SettinglessCommand {
     func run() throws {
         let places = try TextOutput(texts, form: json ? .object : .text)
         let takes = try takes()
-        guard !takes.isEmpty else {
+        guard let last = takes.last else {
             throw CommandFailure("there is no transcript yet", status: .heardNothing)
         }
         let transcripts = takes.map { take in
             let text = raw ? take.raw ?? take.unedited ?? take.transcript : take.transcript
             return TerminalText.sanitized(explain ? take.explanation : text ?? "")
+        }.filter { !$0.isEmpty }
+        guard !transcripts.isEmpty else {
+            let (name, isEdited) = (last.id.shortName, last.unedited != nil)
+            throw CommandFailure(
+                isEdited ? "the text of take \(name) is empty" : "take \(name) has no text",
+                hint: isEdited
+                    ? "see the text before you edited it with: utter last --raw \(name)"
+                    : "see what became of it with: utter show \(name)",
+                status: .heardNothing)
         }
         let failures = places.give(transcripts.joined(separator: "\n")) { _ in
             JSONOutput.text(takes, isPretty: true)
@@ -164,11 +180,17 @@ struct LastCommand: SettinglessCommand {
 
     private func takes() throws -> [TakeManifest] {
         let spool = try Spool(encryption)
-        let takes = try spool.newest(newest, mayBe: { $0.known?.wasAnswered == true }) {
-            $0.state == .answered && ($0.transcript?.isEmpty == false || $0.lock != nil)
-        }
+        let named = try take.map { [try spool.named($0)] }
+        let takes =
+            try named
+            ?? spool.newest(newest, mayBe: { $0.known?.wasAnswered == true }) {
+                // A text that the person has emptied is the last one all the same.
+                $0.state == .answered
+                    && ($0.transcript?.isEmpty == false || $0.lock != nil
+                        || $0.known?.unedited != nil)
+            }
         if let lock = takes.compactMap(\.lock).first { throw lock }
-        return takes.reversed().compactMap(\.known)
+        return try takes.reversed().map { try $0.manifest.get() }
     }
 }
 

@@ -30,7 +30,6 @@ struct StatsCommand: SettinglessCommand {
     func run() throws {
         let prices = try KnownSettings.prices.value() ?? [:]
         let takes = try Spool(encryption).takes()
-        let locked = takes.count { $0.lock != nil }
         let statistics = TakeStatistics(takes.compactMap(Self.item), prices: prices)
         if json {
             let report = Report(
@@ -41,9 +40,7 @@ struct StatsCommand: SettinglessCommand {
         } else {
             StandardError.line("there is no text yet")
         }
-        if locked > 0 {
-            StandardError.line("takes that cannot be read without their key: \(locked)")
-        }
+        takes.tellLocked()
     }
 
     private static func item(_ take: KeptTake) -> TakeStatistics.Item? {

@@ -36,7 +36,8 @@ struct TakeReport {
             let reason =
                 isOpen
                 ? "the program ended before an answer came"
-                : "all of it was sent, and no answer came"
+                : (manifest.stretches.isEmpty ? "all" : "a part")
+                    + " of it was sent, and no answer came"
             rows.append(("delivered", "perhaps: \(reason)\(rest)"))
         }
         if manifest.isEncrypted {
@@ -47,7 +48,9 @@ struct TakeReport {
         }
         if let holder = manifest.holder { rows.append(("process", "\(holder)")) }
         if let frames = manifest.frames {
-            rows.append(("length", StatusLine.clock(.milliseconds(frames / 16))))
+            let lack =
+                manifest.lacksEnd == true ? ", not whole: its end is not on the disk" : ""
+            rows.append(("length", StatusLine.clock(.milliseconds(frames / 16)) + lack))
         }
         let stretches = manifest.stretches.map { stretch in
             let twice = stretch.overlap > 0 ? " (\(stretch.overlap / 16) ms twice)" : ""
@@ -83,7 +86,7 @@ struct TakeReport {
             let folded = columns.map { TextWidth.folded(value, columns: $0 - Self.indent) } ?? value
             let pieces = folded.split(separator: "\n", omittingEmptySubsequences: false)
             return pieces.enumerated().map { index, piece in
-                (index == 0 ? TextWidth.padded(name, to: Self.indent) : blank) + piece
+                (index == 0 ? TextWidth.padded(name + " ", to: Self.indent) : blank) + piece
             }
         }
     }

@@ -90,4 +90,19 @@ import Testing
         #expect(lines[start + 1].hasPrefix("            word"))
         #expect(try await bench.run("show").outputText.hasSuffix("transcript  \(words)\n"))
     }
+
+    @Test func whatGoesOnBelowItsBeginningStandsRightBelowIt() async throws {
+        let bench = try Bench()
+        _ = try await bench.keep()
+        let terminal = try PseudoTerminal(columns: 20)
+        let result = try await bench.start(
+            ["show"], terminal: terminal, outputOnTerminal: true
+        ).result()
+        let blank = String(repeating: " ", count: 12)
+        // Behind the beginning of the request; the picture has blanks of its own.
+        let lines = result.screenText.split(whereSeparator: \.isNewline)
+            .drop { !$0.hasPrefix("  1 ") }.dropFirst().prefix { $0.hasPrefix(blank) }
+        #expect(lines.contains { $0.hasPrefix(blank + "cannot") }, "\(result.screenText)")
+        #expect(lines.allSatisfy { !$0.hasPrefix(blank + " ") }, "\(result.screenText)")
+    }
 }
