@@ -49,7 +49,7 @@ public struct TransferResult: Sendable {
     package private(set) var messages: SocketCounts?
     package internal(set) var isBodyComplete: Bool
     package var timings: TransferTimings
-    /// `Retry-After` (RFC 9110 §10.2.3), up to an hour; zero without one.
+    /// `Retry-After` (RFC 9110 §10.2.3), which may be years; zero without one.
     package internal(set) var retryAfter = Duration.zero
     package var hasReusedConnection = false
     /// libcurl 7.88 loses an answer that comes together with the reset of its HTTP/2 stream

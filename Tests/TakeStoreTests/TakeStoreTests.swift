@@ -40,6 +40,22 @@ import Testing
         #expect(store.path == scratch.path + "/utter/takes")
     }
 
+    /// Whether a stretch may have been delivered does not depend on why the take was not.
+    @Test(arguments: [true, false], [1, nil]) func aStretchMayHaveBeenDelivered(
+        _ isForGood: Bool, _ unknown: Int?
+    ) throws {
+        var take = try manifest(first)
+        take.reach(ExchangeProgress(step: "stretches", values: [:], plan: "", unknown: unknown))
+        take.count(taken: unknown ?? 0, peak: nil)
+        take.fail(
+            "refused", isUnwanted: false, isForGood: isForGood, isOfAnswer: false,
+            mayBeTheTakes: false)
+        #expect(take.mayBeDelivered == (unknown != nil))
+        // An answer to the whole recording that could not be read was one.
+        take.reach(nil)
+        #expect(take.mayBeDelivered == (unknown != nil && !isForGood))
+    }
+
     @Test func whatIsNoTakeIsNotListed() throws {
         try save(first)
         _ = try Folder.make(at: store.path + "/notes")

@@ -16,8 +16,12 @@ extension Transcript {
     ///   - start: in seconds.
     ///   - overlap: in seconds; 0 where the parts do not overlap.
     ///   - rate: how many words a second a part has on average, the more of the two; nil: not known.
+    ///   - end: in seconds of the recording; the text of a part without times, beside others that have
+    ///     them, becomes one piece up to there.
+    ///   - others: all parts.
     package mutating func append(
-        _ part: Transcript, at start: Double, overlap: Double, rate: Double? = nil
+        _ part: Transcript, at start: Double, overlap: Double, rate: Double? = nil,
+        end: Double = 0, beside others: [Transcript] = []
     ) {
         var part = part.moved(by: start)
         if overlap > 0 {
@@ -34,7 +38,19 @@ extension Transcript {
             part.segments.removeAll { ($0.end ?? .infinity) < middle }
             if let duration = part.duration { part.duration = max(0, duration - overlap) }
         }
+        part.spread(from: start + overlap, to: end, beside: others)
         append(part)
+    }
+
+    /// Has the text be one piece where others have timed ones, and this one has not.
+    private mutating func spread(from start: Double, to end: Double, beside others: [Transcript]) {
+        guard !text.isEmpty, start < end else { return }
+        for pieces in [\Transcript.words, \Transcript.segments]
+        where !self[keyPath: pieces].contains(where: \.isTimed)
+            && others.contains(where: { $0[keyPath: pieces].contains(where: \.isTimed) })
+        {
+            self[keyPath: pieces] = [RecognizedWord(text: text, start: start, end: end)]
+        }
     }
 
     private mutating func joinWords(
@@ -44,8 +60,18 @@ extension Transcript {
         let seam = words.last { $0.isTimed && $0.middle < middle }?.end ?? middle
         let (own, its) =
             counts(around: middle, seam, part) ?? counts(meeting: part, overlap, rate)
+        let isTold = part.isTimed
         removeLast(own)
         part.removeFirst(its)
+        // The times of one piece for all that a part has say nothing of its last words.
+        if var last = words.last, last.isTimed, !last.isWord {
+            words.removeLast()
+            if let end = last.text.tokens.dropLast(own).last?.endIndex {
+                last.text = String(last.text[..<end])
+                words.append(last)
+            }
+            guard !isTold else { return part.words.removeFirst(its) }
+        }
         // A word that only the first part has stays.
         let next = part.words.first { $0.isTimed && $0.middle >= seam }?.start ?? .infinity
         words.removeAll { $0.isTimed && $0.middle >= max(middle, next) }
@@ -104,7 +130,7 @@ extension Transcript {
         )
     }
 
-    private var isTimed: Bool { words.allSatisfy(\.isTimed) && words.count == wordCount }
+    private var isTimed: Bool { words.allSatisfy(\.isWord) && words.count == wordCount }
 
     /// The same by the longest run of words that stands near the end of this text and near the
     /// beginning of the next one, where the words around it may be broken off.
@@ -167,6 +193,8 @@ extension Transcript {
 
 extension RecognizedWord {
     fileprivate var isTimed: Bool { start != nil && end != nil }
+    /// Whether it is short enough for a word: the text of a part without times lasts longer.
+    fileprivate var isWord: Bool { isTimed && (end ?? 0) - (start ?? 0) < 5 }
     fileprivate var middle: Double { ((start ?? 0) + (end ?? 0)) / 2 }
     fileprivate var plain: (text: String, middle: Double) { (text[...].plain, middle) }
 

@@ -236,7 +236,7 @@ extension TakeFolder {
         guard frames > 0 else {
             throw .unreadable(take: id.text, reason: "nothing of its audio is on the disk")
         }
-        manifest.sha256 = nil
+        (manifest.sha256, manifest.lacksEnd) = (nil, true)
         manifest.gapFrames = manifest.gapFrames.map { min($0, frames) }
         return "its last \((before - frames) / 16) ms are not on the disk"
     }

@@ -14,6 +14,13 @@ extension TakeManifest {
         history = Array(((history ?? []) + [record]).suffix(Self.historyLimit))
     }
 
+    /// The last transfer that was begun has not been made after all.
+    package mutating func withdrawTransfer(_ number: Int) {
+        guard let last = history?.last, last.number == number, last.ended == nil else { return }
+        history = history?.count == 1 ? nil : history?.dropLast()
+        attempts = number - 1
+    }
+
     /// `wasWhole`: the service may have taken the whole take.
     package mutating func endTransfer(
         _ number: Int, _ ending: String, at date: Date, status: Int?, wasWhole: Bool
@@ -60,6 +67,11 @@ extension TakeManifest {
         (byteCount, sha256) = (seal.byteCount, seal.sha256)
         (self.frames, self.gapFrames) = (frames, gapFrames)
         if isWhole { (isPart, self.flaw) = (nil, flaw) }
+    }
+
+    /// Compares what was recorded with the file on the disk; an encrypted one is the longer.
+    package mutating func compare(withFileOf size: Int) {
+        if isAtRest, let byteCount, size < byteCount { lacksEnd = true }
     }
 
     /// Says of a take that is under way that its audio may not be complete yet.

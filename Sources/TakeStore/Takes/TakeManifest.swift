@@ -55,6 +55,9 @@ package struct TakeManifest: Sendable, Codable, Equatable {
     /// Whether the take may have less than its source, such as a file, which was not read to its
     /// end as far as is known; nil is no, and of a microphone.
     package internal(set) var isPart: Bool?
+    /// Whether the disk has less of the audio than was recorded: a full one has refused its end; nil is
+    /// no, as far as was looked.
+    package internal(set) var lacksEnd: Bool?
     /// An oddity of a source that was read to its end, such as a file with damage, for a person.
     package internal(set) var flaw: String?
     /// The process that records or sends the take; nil when it is done.
@@ -134,9 +137,11 @@ package struct TakeManifest: Sendable, Codable, Equatable {
     /// Where the last transfer went, or where the first one would.
     package var lastURL: String { history?.last?.url ?? url }
 
-    /// Whether the service may have the take although no answer of it came that could be read.
+    /// Whether the service may have the take, or a stretch of it, although no answer of it came that
+    /// could be read.
     package var mayBeDelivered: Bool {
-        (taken ?? 0) > 0 && state != .answered && isHeld != true
+        let mayHaveStretch = progress.map { !$0.isAtService && $0.unknown != nil } ?? false
+        return (taken ?? 0) > 0 && state != .answered && (isHeld != true || mayHaveStretch)
     }
 
     package var isDoubtful: Bool { mayBeDelivered && delivery?.unknownOutcome != nil }

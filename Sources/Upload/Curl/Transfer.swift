@@ -48,9 +48,6 @@ final class Transfer: @unchecked Sendable {
 
     /// For the end of an answer that is known, so that the connection can be reused.
     private static let ending = Duration.milliseconds(250)
-    /// In seconds; the limit of `Retry-After`.
-    private static let longestRetryAfter = 3_600
-
     init(
         id: TransferID, request: TransferRequest, observer: any TransferObserver,
         sockets: OpenSockets, touched: TouchedTransfers
@@ -354,7 +351,6 @@ final class Transfer: @unchecked Sendable {
         timings.secured = duration(CURLINFO_APPCONNECT_TIME_T)
         timings.httpVersion = channel == nil ? easy.httpVersion : "1.1"
         if let socket, timings.httpVersion == "2" { sockets.noteMultiplexed(socket) }
-        let wait = min(max(0, response.retryAfter), Self.longestRetryAfter)
         observer.transferDidEnd(
             TransferResult(
                 ending: response.ending(
@@ -367,7 +363,7 @@ final class Transfer: @unchecked Sendable {
                 receivedByteCount: max(receivedByteCount, easy.offset(CURLINFO_SIZE_DOWNLOAD_T)),
                 messages: channel?.counts, isBodyComplete: timings.lastByteOut != nil,
                 timings: timings,
-                retryAfter: .seconds(wait),
+                retryAfter: .seconds(max(0, response.retryAfter)),
                 hasReusedConnection: hasReusedConnection,
                 mayHaveLostAnswer: code == CURLE_HTTP2_STREAM, route: route))
     }

@@ -210,7 +210,8 @@ struct JobExchange: Exchange {
         let since = waitingSince ?? now.elapsed
         waitingSince = since
         pollCount += 1
-        let pause = max(current.pause(before: pollCount), result.retryAfter)
+        let pause = max(
+            current.pause(before: pollCount), min(result.retryAfter, PostOnce.longestRetryAfter))
         guard now.elapsed - since + pause <= plan.limit else {
             return .failed(.unfinished(after: plan.limit))
         }

@@ -12,6 +12,8 @@ struct PostOnce: Exchange {
     private static let redirectLimit = 5
     /// A transfer that lived this long ends a row of failures.
     private static let provenAfter = Duration.seconds(3)
+    /// While the speaker speaks, a service is asked again then, though it may want a longer pause.
+    static let longestRetryAfter = Duration.seconds(3_600)
     /// The least pause in a hurry: what failed just now fails again.
     private static let shortestHurry = Duration.seconds(1)
 
@@ -247,7 +249,7 @@ struct PostOnce: Exchange {
         return failure.map { .failed(.answerUnusable($0)) } ?? .answeredInPart
     }
 
-    private mutating func retry(
+    mutating func retry(
         _ failure: TakeFailure, after result: TransferResult, isSpeaking: Bool, at now: Moment
     ) -> ExchangeStep {
         request.wantsFreshConnection = true
@@ -284,15 +286,16 @@ struct PostOnce: Exchange {
         if case .cannotResolve = result.ending, !isSpeaking, failures > 1 {
             return .failed(failure)
         }
-        let asked = rule.honoursRetryAfter ? result.retryAfter : .zero
+        let wish = rule.honoursRetryAfter ? result.retryAfter : .zero
+        let asked = min(wish, Self.longestRetryAfter)
+        // A person is told what the service wants, whatever is waited for.
+        let failure = wish > policy.longestRetryAfter ? failure.naming(wait: wish) : failure
         starts.removeAll { now.elapsed - $0 >= .seconds(60) }
         let pause = policy.pause(
             failures: failures, failuresAfterRelease: failuresAfterRelease,
             isSpeaking: isSpeaking, asked: asked,
             jitter: now.jitter(), recentAges: starts.map { now.elapsed - $0 })
-        guard let pause else {
-            return .failed(asked > policy.longestRetryAfter ? failure.naming(wait: asked) : failure)
-        }
+        guard let pause else { return .failed(failure) }
         request.number += 1
         starts.append(now.elapsed + max(pause, asked))
         return .request(

@@ -61,7 +61,12 @@ extension DeliveryPlan {
         guard case .post = service.exchange else { return false }
         return service.stretches.isEnabled && !service.detectsEnd && !hasOwnName
             && service.bodyKey == nil && service.method == .post
+            && (service.limits.longest ?? Self.leastStretch) >= Self.leastStretch
+            && (service.limits.byteCount ?? .max) >= Self.headerByteCount + format.nominalByteRate
     }
+
+    /// A recording is not cut by a limit below this, or below its bytes: words would be broken off.
+    private static let leastStretch = Duration.seconds(1)
 
     /// In frames: silence that lasts this long is not sent; nil: all is sent.
     var skippedSilence: Int? {

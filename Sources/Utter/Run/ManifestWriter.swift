@@ -218,9 +218,14 @@ final class ManifestWriter: Sendable {
                 taken: outcome.takenCount, peak: outcome.peakDecibels.map { Double($0) })
             switch outcome.result {
             case .success(let words):
+                let isPart =
+                    manifest.wasAnswered == true
+                    && outcome.account.encodedFrames < manifest.frames ?? 0
+                let lack = "the disk has a part of its audio only"
                 manifest.answer(
                     words.text, in: words.language, raw: words.raw, changes: words.changes,
-                    note: outcome.isStored ? "stored" : nil, shortfall: outcome.shortfall,
+                    note: outcome.isStored ? "stored" : nil,
+                    shortfall: outcome.shortfall ?? (isPart ? lack : nil),
                     story: outcome.story)
             case .failure(let failure):
                 manifest.fail(

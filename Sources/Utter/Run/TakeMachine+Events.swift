@@ -270,6 +270,11 @@ struct TakeDelivery: Sendable {
         lanes.contains { if case .waiting(for: .disk) = $0 { false } else { true } }
     }
 
+    /// Whether the service may have got something, of which no end is known yet.
+    var isSending: Bool {
+        lanes.contains { if case .sending = $0 { true } else { false } }
+    }
+
     /// The length of the body that a journal of this length makes.
     func bodyByteCount(_ byteCount: Int, isWhole: Bool) -> Int {
         let audio = max(0, byteCount - start)

@@ -177,7 +177,7 @@ struct TakeMachine: Sendable {
             case .awaitingToken(let pause, _), .noting(let pause), .sending(_, let pause):
                 guard pause.isForSpeaker else { break }
                 if let cause = pause.cause, now.elapsed < pause.waitableFrom {
-                    conclude(.failure(cause.naming(wait: pause.atLeast)), now)
+                    conclude(.failure(cause), now)
                 } else if case .sending = delivery.lanes[lane] {
                     actions.append(.hurry(lane: lane))
                 }

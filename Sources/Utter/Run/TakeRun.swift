@@ -129,6 +129,12 @@ final class TakeRun: Sendable {
 
     func settle(_ ending: TakeMachine.Ending) {
         let (machine, journal, record) = state.withLock { ($0.machine, $0.journal, $0.record) }
+        if machine.attempts.isEmpty, !machine.delivery.isSending {
+            // The first was noted with the take, before anything was known that keeps it back.
+            note { [number = machine.delivery.exchange.request.number] in
+                $0.withdrawTransfer(number)
+            }
+        }
         var times = state.withLock { $0.times }
         times.began = meter.began
         times.firstFrame = account.firstFrame.map { $0 - meter.began }

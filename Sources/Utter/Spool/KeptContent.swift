@@ -36,7 +36,10 @@ extension TakeFolder {
         }
         let audio = try openAudio(of: manifest)
         // A take whose end the disk refused ends before the length that was recorded.
+        let recorded = manifest
         let shortfall = try noteShortfall(of: audio, in: &manifest, format)
+        // The text of all that was recorded stays, and with it what the take tells of its audio.
+        defer { if recorded.state == .answered, !plan.replacesWhole { manifest = recorded } }
         let kept = audio.journal(byteCount: min(stated, manifest.byteCount ?? stated))
         let journal = try convert(kept, from: format, to: plan.format)
         // Another body, or one that is to be heard anew, is another request.

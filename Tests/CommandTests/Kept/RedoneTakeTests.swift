@@ -79,6 +79,26 @@ import Testing
         }
     }
 
+    /// A full disk has refused the end of a take that was answered.
+    @Test func aPartOfATakeTakesNoTextAwayUnlessItIsNamed() async throws {
+        let server = try RecordingServer(
+            scripts: [.answer(text: "all of it")], otherwise: .answer(text: "a part"))
+        let bench = try Bench(server: server, ["UTTER_KEEP_AUDIO": "1d"])
+        _ = try await bench.run("send", Clip.goForward.path)
+        let take = try #require(try bench.onlyTake())
+        #expect(truncate("\(take.path)/audio.wav", 44 + 32_000) == 0)
+        let list = try await bench.run("list")
+        #expect(list.outputText.hasSuffix("  (not whole) all of it\n"), "\(list.outputText)")
+        let show = try await bench.run("show", "last")
+        #expect(show.outputText.contains(", not whole: its end is not on the disk\n"))
+        let again = try await bench.run("retry")
+        #expect(again.outputText == "a part\n")
+        #expect(again.errorText.contains(" keeps its text, which was of more audio\n"))
+        #expect(try await bench.run("last").outputText == "all of it\n")
+        #expect(try await bench.run("retry", take.id).outputText == "a part\n")
+        #expect(try await bench.run("last").outputText == "a part\n")
+    }
+
     @Test func anotherFormAndAnotherHearingAreOtherRequests() async throws {
         let server = try RecordingServer(
             scripts: [.answer(status: 503, text: ""), .answer(status: 503, text: "")],

@@ -123,6 +123,36 @@ import Testing
         #expect(transcript.words.map(\.start) == [0, 1, 10.5, 11.5])
     }
 
+    /// Its text stands between the times of the others, as much of it as the whole text has.
+    @Test func aPartWithoutTimesIsOnePieceBesideOthersWithTimes() {
+        let parts = [
+            (Self.timed("a b c d e f g h i j", from: 0), at: 0.0, overlap: 0.0, end: 10.0),
+            (Self.heard("i j k l m n o p qu"), at: 8, overlap: 2, end: 18),
+            (Self.timed("p q r s", from: 0), at: 16, overlap: 2, end: 20),
+            (Self.heard("t"), at: 20, overlap: 0, end: 30),
+            (Self.timed("u v", from: 0), at: 28, overlap: 2, end: 32),
+        ]
+        func joined(_ parts: [(Transcript, at: Double, overlap: Double, end: Double)]) -> Transcript
+        {
+            var all = Transcript()
+            for part in parts {
+                all.append(
+                    part.0, at: part.at, overlap: part.overlap, end: part.end,
+                    beside: parts.map(\.0))
+            }
+            return all
+        }
+        let transcript = joined(parts)
+        #expect(transcript.text == "a b c d e f g h i j k l m n o p q r s t u v")
+        let words = transcript.words
+        #expect(words.map(\.text).joined(separator: " ") == transcript.text)
+        #expect(words[10] == RecognizedWord(text: "k l m n o p", start: 10, end: 18))
+        #expect(words[14] == RecognizedWord(text: "t", start: 20, end: 30))
+        #expect(transcript.segments.isEmpty)
+        // Where no part has times, there are none.
+        #expect(joined([parts[1], parts[3]]).words.isEmpty)
+    }
+
     @Test func theNotesOfATakeHoldIt() throws {
         let transcript = Self.timed("a b", from: 0)
         #expect(Transcript(notes: transcript.notes) == transcript)

@@ -211,6 +211,21 @@ import Testing
                 == .failed(.unavailable(status: 429, message: words)))
     }
 
+    /// While the speaker speaks, a service that wants more than an hour is asked again after one.
+    @Test func aWaitOfADayIsNamedAsItWasAsked() throws {
+        var delivery = try delivery(policy: .standard)
+        var busy = Self.result(status: 503)
+        busy.retryAfter = .seconds(100_000)
+        let failure = TakeFailure.unavailable(
+            status: 503, message: "it asks to wait 27 h 47 min")
+        guard case .request(let pause) = delivery.next(after: busy, isSpeaking: true) else {
+            Issue.record("it is not asked again")
+            return
+        }
+        #expect(pause.duration == .seconds(3_600) && pause.cause == failure)
+        #expect(delivery.next(after: busy) == .failed(failure))
+    }
+
     @Test func aNameThatIsNotFoundIsSearchedForTwiceAfterTheRelease() throws {
         let failed = Self.result(.cannotResolve("no"), isBodyComplete: false)
         var delivery = try delivery(policy: .standard)

@@ -211,11 +211,33 @@ import Testing
         for outcome in [take, try await bench.retry(take)] {
             #expect(outcome.text.hasPrefix("the recording was not sent: "))
             #expect(outcome.text.hasSuffix(reason), "\(outcome.text)")
+            // No request was made, and none is told of.
+            let known = try #require(try await bench.kept(take).known)
+            #expect(known.attempts == 0 && known.history == nil)
         }
         #expect(server.connectionCount == 0)
         // It waits for a service that takes it.
         let other = try Bench.plan(by: "url = '\(server.url())'", format: format)
         #expect(try await bench.resend(take, by: other).text == "heard")
+    }
+
+    /// A limit of less than a second breaks words off.
+    @Test(
+        arguments: [
+            ("seconds = 0.01", .pcm, "it is 2.4 s long, and the service takes 0.01 s at most"),
+            ("seconds = 0.5", .oggOpus, "it is 2.4 s long, and the service takes 0.5 s at most"),
+            ("bytes = 44", .pcm, "it has 76800 bytes, and the service takes 44 at most"),
+            ("bytes = 4000", .flac, "bytes, and the service takes 4000 at most"),
+        ] as [(String, AudioCodec, String)])
+    func nothingIsCutByALimitThatIsTooShort(
+        _ limits: String, _ format: AudioCodec, _ reason: String
+    ) async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "heard"))
+        let take = try await bench.send(
+            by: "url = '\(server.url())'\n[limits]\n\(limits)", format: format)
+        #expect(take.text.hasPrefix("the recording was not sent: "))
+        #expect(take.text.hasSuffix(reason), "\(take.text)")
+        #expect(server.connectionCount == 0)
     }
 
     @Test(arguments: ["seconds = 2.4", "bytes = 76800\nshortest-seconds = 2.4"])

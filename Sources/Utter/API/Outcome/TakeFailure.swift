@@ -162,9 +162,18 @@ extension TakeFailure: CustomStringConvertible {
     /// This failure, saying how long the service asks to wait (RFC 9110 §10.2.3).
     func naming(wait: Duration) -> TakeFailure {
         guard case .unavailable(let status, let message) = self else { return self }
-        let minutes = (wait.components.seconds + 59) / 60
-        let words =
-            "it asks to wait " + (minutes > 1 ? "\(minutes) min" : "\(wait.components.seconds) s")
+        let seconds = wait.components.seconds
+        // A time in minutes or hours is rounded up.
+        let minutes = (min(seconds, 366 * 86_400) + 59) / 60
+        let time =
+            switch minutes {
+            case ...1: "\(seconds) s"
+            case ...120: "\(minutes) min"
+            case ...2_880: "\(minutes / 60) h \(minutes % 60) min"
+            case ...525_600: "\((minutes + 1_439) / 1_440) days"
+            default: "more than a year"
+            }
+        let words = "it asks to wait \(time)"
         return .unavailable(status: status, message: message.map { "\($0); \(words)" } ?? words)
     }
 

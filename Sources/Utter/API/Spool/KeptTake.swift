@@ -69,7 +69,10 @@ public struct KeptTake: Sendable {
             var manifest = try take.manifest()
             // A file that cannot be looked at is nowhere.
             byteCount = try? take.audioByteCount(fileName: manifest.audio)
-            if byteCount != nil { path = "\(take.path)/\(manifest.audio)" }
+            if let byteCount {
+                path = "\(take.path)/\(manifest.audio)"
+                manifest.compare(withFileOf: byteCount)
+            }
             isDead = manifest.state == .kept && byteCount == nil
             reason = manifest.reason
             // While a program lives, it holds the lock; what cannot be locked is not touched.

@@ -154,7 +154,8 @@ struct StretchExchange: Exchange {
     func transcript(with words: Transcript, of lane: Int) -> Transcript {
         guard !isAlone else { return words }
         let own = lanes.indices.contains(lane) ? lanes[lane]?.start : nil
-        return table.transcript(with: words, at: own)
+        let end = Double(end(of: Stretch()).frame) / 16_000
+        return table.transcript(with: words, at: own, until: end)
     }
 
     // MARK: - The requests
@@ -268,6 +269,13 @@ struct StretchExchange: Exchange {
             let place = table.firstIndex(where: { $0.start.frame == lane.start })
         else { return .idle }
         var step = engines[index].next(after: reply, isSpeaking: isSpeaking, at: now)
+        if step == .answeredInPart, !isAlone {
+            // The text of a part of a stretch would leave a hole in the text of the take.
+            let failure = TakeFailure.unavailable(
+                status: reply.result.status ?? 200, message: "it answered before it had all")
+            step = engines[index].retry(
+                failure, after: reply.result, isSpeaking: isSpeaking, at: now)
+        }
         // Some services say nothing of silence; they have heard the rest, or will.
         let isPart = table.isHeard || isSpeaking && !isAlone
         if step == .failed(.answerUnusable(.empty)), isPart { step = .answered }
@@ -284,8 +292,7 @@ struct StretchExchange: Exchange {
             return table.allSatisfy { $0.answer != nil } ? .answered : .idle
         case .answeredInPart:
             lanes[index] = nil
-            return isAlone
-                ? step : .failed(.responseUnusable(reason: "it answered before it had all"))
+            return step
         case .request(let pause):
             number += 1
             let earliest = slot(

@@ -82,8 +82,9 @@ extension [Stretch] {
     private static func tenths(_ seconds: Double) -> Double { (seconds * 10).rounded() / 10 }
 
     /// Joins the words of those that are answered, and of the one that begins at `start`, whose request
-    /// has brought these.
-    func transcript(with words: Transcript, at start: Int?) -> Transcript {
+    /// has brought these; the recording ends at `end`, in seconds.
+    func transcript(with words: Transcript, at start: Int?, until end: Double = 0) -> Transcript {
+        let others = compactMap(\.answer) + [words]
         var (all, before) = (Transcript(), (stretch: Stretch, part: Transcript)?.none)
         for stretch in self {
             let part = stretch.answer ?? (stretch.start.frame == start ? words : nil)
@@ -93,7 +94,9 @@ extension [Stretch] {
                     overlap = Double(stretch.overlap) / 16_000
                     rate = Swift.max(before.stretch.rate(of: before.part), stretch.rate(of: part))
                 }
-                all.append(part, at: stretch.beginning, overlap: overlap, rate: rate)
+                all.append(
+                    part, at: stretch.beginning, overlap: overlap, rate: rate,
+                    end: stretch.ending ?? end, beside: others)
             }
             before = part.map { (stretch, $0) }
         }

@@ -124,12 +124,17 @@ struct TakeEntry: Encodable {
             if unreadable.hasPrefix(own) { return String(unreadable.dropFirst(own.count)) }
             return "\(id): \(unreadable)"
         }
-        if let transcript { return transcript.isEmpty ? "heard nothing" : transcript }
-        var parts: [String] = []
+        let isWhole = take?.known?.lacksEnd != true
+        if let transcript {
+            return (isWhole ? "" : "(not whole) ")
+                + (transcript.isEmpty ? "heard nothing" : transcript)
+        }
+        var parts = isWhole ? [] : ["not whole"]
         if tooOld == true { parts.append("too old to be sent unasked") }
         if mayBeDelivered == true && isKept {
             let rest = take?.known?.isDoubtful == true ? ", and is not sent again unasked" : ""
-            parts.append("may have been delivered" + rest)
+            let part = take?.known?.stretches.isEmpty == false ? "a part of it " : ""
+            parts.append(part + "may have been delivered" + rest)
         }
         if let reason { parts.append(Self.shortened(reason)) }
         if let process { parts.append("by process \(process)") }
