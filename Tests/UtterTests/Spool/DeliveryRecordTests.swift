@@ -29,7 +29,7 @@ import Testing
     /// each attempt makes anew.
     private static let ownOfARun: Set<String> = [
         "credentials", "reportsProgress", "idSuffix", "bodyMark", "hasOwnName", "isTraced",
-        "observing", "isUnset", "rules", "filter",
+        "observing", "isUnset", "rules", "filter", "replacesWhole",
     ]
     /// Members that only a profile sets, and the profile itself.
     private static let ofProfiles: Set<String> = [
