@@ -51,6 +51,8 @@ public struct TransferResult: Sendable {
     package var timings: TransferTimings
     /// `Retry-After` (RFC 9110 §10.2.3), which may be years; zero without one.
     package internal(set) var retryAfter = Duration.zero
+    /// The pause that is made for it: an hour at most, whatever a service asks for.
+    package var pauseAsked: Duration { min(retryAfter, .seconds(3_600)) }
     package var hasReusedConnection = false
     /// libcurl 7.88 loses an answer that comes together with the reset of its HTTP/2 stream
     /// (RFC 9113 §8.1).

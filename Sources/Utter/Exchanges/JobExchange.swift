@@ -210,8 +210,7 @@ struct JobExchange: Exchange {
         let since = waitingSince ?? now.elapsed
         waitingSince = since
         pollCount += 1
-        let pause = max(
-            current.pause(before: pollCount), min(result.retryAfter, PostOnce.longestRetryAfter))
+        let pause = max(current.pause(before: pollCount), result.pauseAsked)
         guard now.elapsed - since + pause <= plan.limit else {
             return .failed(.unfinished(after: plan.limit))
         }

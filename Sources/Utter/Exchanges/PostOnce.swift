@@ -12,8 +12,6 @@ struct PostOnce: Exchange {
     private static let redirectLimit = 5
     /// A transfer that lived this long ends a row of failures.
     private static let provenAfter = Duration.seconds(3)
-    /// While the speaker speaks, a service is asked again then, though it may want a longer pause.
-    static let longestRetryAfter = Duration.seconds(3_600)
     /// The least pause in a hurry: what failed just now fails again.
     private static let shortestHurry = Duration.seconds(1)
 
@@ -286,10 +284,10 @@ struct PostOnce: Exchange {
         if case .cannotResolve = result.ending, !isSpeaking, failures > 1 {
             return .failed(failure)
         }
-        let wish = rule.honoursRetryAfter ? result.retryAfter : .zero
-        let asked = min(wish, Self.longestRetryAfter)
+        let asked = rule.honoursRetryAfter ? result.pauseAsked : .zero
         // A person is told what the service wants, whatever is waited for.
-        let failure = wish > policy.longestRetryAfter ? failure.naming(wait: wish) : failure
+        let isLong = asked > policy.longestRetryAfter
+        let failure = isLong ? failure.naming(wait: result.retryAfter) : failure
         starts.removeAll { now.elapsed - $0 >= .seconds(60) }
         let pause = policy.pause(
             failures: failures, failuresAfterRelease: failuresAfterRelease,

@@ -31,7 +31,7 @@ package struct ObjectAnswer: Sendable {
     /// Names in lower case.
     var headers: [(name: String, value: String)]
     package let body: [UInt8]
-    /// `Retry-After`; zero without one.
+    /// The pause that `Retry-After` asks for, an hour at most; zero without one.
     package let retryAfter: Duration
 
     package func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
@@ -170,7 +170,7 @@ package final class ObjectLink: Sendable {
             }
         }
         return ObjectAnswer(
-            status: status, headers: end.headers, body: taken.body, retryAfter: end.retryAfter)
+            status: status, headers: end.headers, body: taken.body, retryAfter: end.pauseAsked)
     }
 
     private func transfer(

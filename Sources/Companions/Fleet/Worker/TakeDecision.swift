@@ -21,7 +21,7 @@ enum TakeDecision: Equatable {
     case left
 
     init(_ outcome: TakeOutcome) {
-        let asked = min(outcome.attempts.last?.result.retryAfter ?? .zero, .seconds(3_600))
+        let asked = outcome.attempts.last?.result.pauseAsked ?? .zero
         switch outcome.result {
         case .failure(let failure): self.init(failure, asked: asked)
         case .success where outcome.isStored:
