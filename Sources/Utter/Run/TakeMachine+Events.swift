@@ -272,7 +272,12 @@ struct TakeDelivery: Sendable {
 
     /// Whether the service may have got something, of which no end is known yet.
     var isSending: Bool {
-        lanes.contains { if case .sending = $0 { true } else { false } }
+        lanes.contains { lane in
+            switch lane {
+            case .sending, .breakingOff: true
+            case .idle, .waiting, .awaitingToken, .noting, .withdrawing, .done: false
+            }
+        }
     }
 
     /// The length of the body that a journal of this length makes.

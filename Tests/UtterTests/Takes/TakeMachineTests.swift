@@ -147,6 +147,8 @@ import Testing
         let (machine, actions) = try end(at: 60, busyFor: 600, isNoted: isNoted)
         let isBrokenOff = actions.contains { if case .breakOff = $0 { true } else { false } }
         #expect(isBrokenOff == isNoted)
+        // What is being broken off may have reached the service.
+        #expect(machine.delivery.isSending == isNoted)
         let failure = TakeFailure.unavailable(status: 503, message: "it asks to wait 10 min")
         #expect(machine.delivery.result == .failure(failure))
         switch machine.delivery.lanes[0] {
