@@ -36,11 +36,9 @@ extension TakeFolder {
         }
         let audio = try openAudio(of: manifest)
         // A take whose end the disk refused ends before the length that was recorded.
-        let recorded = manifest
-        let shortfall = try noteShortfall(of: audio, in: &manifest, format)
-        // The text of all that was recorded stays, and with it what the take tells of its audio.
-        defer { if recorded.state == .answered, !plan.replacesWhole { manifest = recorded } }
-        let kept = audio.journal(byteCount: min(stated, manifest.byteCount ?? stated))
+        var present = manifest
+        let shortfall = try noteShortfall(of: audio, in: &present, format)
+        let kept = audio.journal(byteCount: min(stated, present.byteCount ?? stated))
         let journal = try convert(kept, from: format, to: plan.format)
         // Another body, or one that is to be heard anew, is another request.
         if manifest.state == .answered {
@@ -57,11 +55,13 @@ extension TakeFolder {
         } else if !audio.damage.isEmpty {
             plan.bodyMark = "\(audio.damage)"
         }
+        // The text of all that was recorded stays, and with it what the take tells of its audio.
+        if manifest.state != .answered || plan.replacesWhole { manifest = present }
         return KeptContent(
-            file: kept, journal: journal, frames: manifest.frames ?? 0,
-            gapFrames: manifest.gapFrames ?? 0,
+            file: kept, journal: journal, frames: present.frames ?? 0,
+            gapFrames: present.gapFrames ?? 0,
             // A recording with silent parts is sent with another digest than it was recorded with.
-            digest: journal === kept && audio.damage.isEmpty ? manifest.sha256 : nil,
+            digest: journal === kept && audio.damage.isEmpty ? present.sha256 : nil,
             reports: [audio.damageReport, shortfall, interruption].compactMap(\.self),
             flaw: manifest.flaw)
     }
