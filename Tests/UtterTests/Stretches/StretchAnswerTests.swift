@@ -27,24 +27,36 @@ import Testing
         return transcript
     }
 
-    @Test func aStretchWithoutTimesIsOneCueBesideOthersWithTimes() throws {
+    /// A recording of so many seconds that is cut at these.
+    private static func exchange(
+        of seconds: Int, cutAt cuts: [Int], retry: RetryPolicy = .never
+    ) throws -> (StretchExchange, RecordingExtent) {
         let plan = try Bench.plan(
-            by: "url = 'http://127.0.0.1:9/'\nlimits.seconds = 12", format: .pcm)
+            by: "url = 'http://127.0.0.1:9/'\nlimits.seconds = 12", format: .pcm, retry: retry)
         var exchange = StretchExchange(plan)
-        let end = Self.place(25)
+        let end = place(seconds)
         let whole = RecordingExtent(
             byteCount: end.offset - 44, frameCount: end.frame, encodedByteCount: end.offset,
             isComplete: true)
         #expect(exchange.need(of: whole) != nil)
-        exchange.learn(
-            [10, 20].map { StretchCut(end: Self.place($0), next: Self.place($0)) }, of: 0)
+        exchange.learn(cuts.map { StretchCut(end: place($0), next: place($0)) }, of: 0)
+        return (exchange, whole)
+    }
+
+    private static func reply(_ words: Transcript, isBodyComplete: Bool) -> Reply {
+        var result = TransferResult.unstarted(.answered)
+        (result.status, result.isBodyComplete) = (200, isBodyComplete)
+        var reply = Reply(result: result)
+        reply.transcript = words
+        return reply
+    }
+
+    @Test func aStretchWithoutTimesIsOneCueBesideOthersWithTimes() throws {
+        var (exchange, whole) = try Self.exchange(of: 25, cutAt: [10, 20])
         var cues: [SubtitleText.Cue] = []
         for (words, isTimed) in [("a b", true), ("c d e", false), ("f", true)] {
             _ = exchange.begin(lane: 0, of: whole)
-            var result = TransferResult.unstarted(.answered)
-            (result.status, result.isBodyComplete) = (200, true)
-            var reply = Reply(result: result)
-            reply.transcript = Self.heard(words, isTimed: isTimed)
+            let reply = Self.reply(Self.heard(words, isTimed: isTimed), isBodyComplete: true)
             let all = exchange.transcript(with: reply.transcript, of: 0)
             cues = SubtitleText.cues(segments: all.segments, words: all.words)
             _ = exchange.next(after: reply, lane: 0, isSpeaking: false, at: Moment())
@@ -55,24 +67,13 @@ import Testing
 
     /// A service that answers before it has a stretch, whose length it knows, is asked again.
     @Test func aStretchThatIsAnsweredEarlyIsAskedForAgain() throws {
-        let plan = try Bench.plan(
-            by: "url = 'http://127.0.0.1:9/'\nlimits.seconds = 12", format: .pcm,
-            retry: .standard)
-        var exchange = StretchExchange(plan)
-        let end = Self.place(20)
-        let whole = RecordingExtent(
-            byteCount: end.offset - 44, frameCount: end.frame, encodedByteCount: end.offset,
-            isComplete: true)
-        #expect(exchange.need(of: whole) != nil)
-        exchange.learn([StretchCut(end: Self.place(10), next: Self.place(10))], of: 0)
+        let policy = RetryPolicy.standard
+        var (exchange, whole) = try Self.exchange(of: 20, cutAt: [10], retry: policy)
         _ = exchange.begin(lane: 0, of: whole)
-        var result = TransferResult.unstarted(.answered)
-        (result.status, result.isBodyComplete) = (200, false)
-        var reply = Reply(result: result)
-        reply.transcript = Self.heard("half", isTimed: false)
+        let reply = Self.reply(Self.heard("half", isTimed: false), isBodyComplete: false)
         let failure = TakeFailure.unavailable(
             status: 200, message: "it answered before it had all")
-        for _ in plan.retry.pausesAfterRelease {
+        for _ in policy.pausesAfterRelease {
             let step = exchange.next(after: reply, lane: 0, isSpeaking: false, at: Moment())
             guard case .request(let pause) = step else {
                 Issue.record("\(step)")
