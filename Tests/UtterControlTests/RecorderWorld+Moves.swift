@@ -68,12 +68,25 @@ extension RecorderWorld {
     }
 
     /// The sum by which states are told apart.
+    ///
+    /// Clients differ by what they are about, and not by which of them came first: they are named in
+    /// the order in which the rest of the state speaks of them.
     var key: StateSum {
         var key = StateSum()
+        var names = clients.map { _ in 0 }
+        var lastName = 0
+        func add(_ client: ControlClientID?) {
+            guard let client else { return key.add(-1) }
+            if names[client.number] == 0 {
+                lastName += 1
+                names[client.number] = lastName
+            }
+            key.add(names[client.number])
+        }
         func add(_ order: Order) {
             key.add(order.command)
             key.add(order.take ?? -1)
-            key.add(order.client?.number ?? -1)
+            add(order.client)
             key.add(order.request.wait == true)
             key.add(Int(order.request.time ?? -1))
             key.add(order.request.press == "other")
@@ -87,40 +100,35 @@ extension RecorderWorld {
         key.add(machine.isExpecting)
         key.add(hasGivenUp)
         key.add(hasOther)
-        for client in timed { key.add(client) }
+        for client in timed { add(ControlClientID(number: client)) }
         for held in machine.held {
             add(Order(request: held.request, take: nil, client: held.client))
             key.add(held.isOverdue.map { $0 ? 2 : 1 } ?? 0)
         }
         key.add(talk.isLatched)
         key.add(talk.isListening)
-        for client in clients {
-            switch client {
-            case .asking: key.add(1)
-            case .waiting: key.add(2)
-            case .given(let take): key.add(10 + take)
-            case .gone: key.add(3)
-            }
-        }
         key.add(-1)
         for take in takes {
-            key.add(take.isHeard)
-            key.add(take.isCaptured)
-            key.add(take.isResuming)
-            key.add(take.isPausing)
-            key.add(take.isCancelled)
-            key.add(take.isConcluded)
+            // The rest says how it came there, and changes nothing of what follows.
             key.add(take.isAwaited)
+            key.add(take.isFollowed)
+            key.add(take.isForgotten)
+            if take.isForgotten { continue }
+            key.add(take.isCaptured)
+            key.add(!take.isCaptured && take.isHeard)
+            key.add(!take.isCaptured && take.isResuming)
+            key.add(!take.isCaptured && take.isPausing)
+            key.add(take.isConcluded)
+            key.add(take.isCancelled)
             key.add(take.isPrinted)
             key.add(take.isTold)
             key.add(take.isPlaced)
-            key.add(take.isFollowed)
         }
         key.add(-2)
         for entry in machine.entries {
             key.add(entry.number)
-            key.add(entry.claim?.client.number ?? -1)
-            key.add(entry.starter?.number ?? -1)
+            add(entry.claim?.client)
+            add(entry.starter)
             key.add(entry.opening == .heard)
             key.add(entry.claim?.key != nil)
             switch entry.owner {
@@ -145,6 +153,18 @@ extension RecorderWorld {
             add(order)
             key.add(take)
         }
+        key.add(-5)
+        let about = zip(names, clients).map { name, client in
+            let state =
+                switch client {
+                case .asking: 1
+                case .waiting: 2
+                case .gone: 3
+                case .given(let take): 10 + take
+                }
+            return 100 * name + state
+        }
+        for number in about.sorted() { key.add(number) }
         return key
     }
 }

@@ -59,6 +59,8 @@ struct RecorderWorld {
         var isPlaced = false
         /// The dictation knows that it is captured.
         var isFollowed = false
+        /// The machine knows nothing of it any more, or never did.
+        var isForgotten = false
     }
 
     /// The moves so far, the last one first: worlds that have moved alike share them.
@@ -271,6 +273,7 @@ struct RecorderWorld {
                     takes[number - 1].isCaptured = true
                     takes[number - 1].isConcluded = true
                     takes[number - 1].isFollowed = true
+                    takes[number - 1].isForgotten = true
                     tell(.failed(ControlFailure("no", status: .internalError)))
                     _ = hear(.take(number, .settled))
                 }
@@ -305,17 +308,21 @@ struct RecorderWorld {
             if clients[client.number] != .waiting { fault("a result for one that does not wait") }
             let number = Self.number(of: conclusion.take)
             if clients.contains(.given(number)) { fault("a text for two") }
+            if takes[number - 1].isForgotten { fault("a text of a take that is forgotten") }
             clients[client.number] = .given(number)
         case .obey(let request, let take, let client):
             if isFinished { fault("an order after the end") }
             orders.append(Order(request: request, take: take, client: client))
         case .tell(let conclusion):
             let index = Self.number(of: conclusion.take) - 1
-            if takes[index].isTold || takes[index].isPrinted { fault("told once too often") }
+            let take = takes[index]
+            if take.isTold || take.isPrinted || take.isForgotten { fault("told once too often") }
             takes[index].isTold = true
         case .forget(let number):
             let take = takes[number - 1]
             if !take.isConcluded { fault("forgotten too early") }
+            if take.isForgotten { fault("forgotten twice") }
+            takes[number - 1].isForgotten = true
             if !take.isTold, !take.isPrinted, !take.isPlaced { fault("neither given nor told") }
             if clients.contains(.given(number)) { fault("forgotten before it was printed") }
         case .finish:
