@@ -144,7 +144,8 @@ final class KeyboardBench: Sendable {
     private let running = Mutex<BenchRun?>(nil)
 
     init(_ server: RecordingServer, _ variables: [String: String] = [:]) throws {
-        control = try ControlBench(server, variables)
+        // Without a daemon it starts a recorder, which may end after its test.
+        control = try ControlBench(server, variables.merging(["UTTER_FOREGROUND": "false"]) { $1 })
         keyboards = try VirtualKeyboards()
     }
 
