@@ -29,6 +29,7 @@ struct DownloadNote: Codable {
     var path: String?
     var byteCount: Int?
     var isPlaylist = false
+    var notices: [String]?
     var reason: String?
     var isLasting = false
 

@@ -225,6 +225,7 @@ struct DownloadRun {
             if note.isPlaylist { place += "/\(name)" }
         }
         (note.path, note.reason, note.isLasting, note.total) = (place, nil, false, nil)
+        note.notices = notices.all
         try folder.save(note)
         do throws(DownloadFailure) {
             try put(folder, name, others, partName: partName, at: place)
@@ -284,6 +285,7 @@ struct DownloadRun {
 
     private func file(isUnchanged: Bool) throws(DownloadFailure) -> FetchedFile {
         guard let path = note.path else { throw .unknown(meter.id) }
+        if isUnchanged { for notice in note.notices ?? [] { notices.note(notice) } }
         return FetchedFile(
             id: meter.id, path: path, byteCount: note.byteCount ?? 0, isPlaylist: note.isPlaylist,
             isUnchanged: isUnchanged, notices: notices.all)

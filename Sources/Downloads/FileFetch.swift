@@ -41,7 +41,7 @@ final class FetchTarget: @unchecked Sendable {
         // Some servers call all files that they do not know plain text, also sound.
         if isShortText, FileSuffix.isPlainText(type) { return true }
         return (isText || isShortText)
-            && (bytes.isEmpty || bytes.first == 0x3C || FileSuffix.isText(type))
+            && (bytes.isEmpty || "<{".utf8.contains(bytes[0]) || FileSuffix.isText(type))
     }
 
     init(

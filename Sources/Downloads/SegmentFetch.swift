@@ -17,6 +17,9 @@ struct SegmentFetch: Sendable {
     private static let keyFileLimit = 1_024
     private static let keyLimit = 1_000
 
+    /// The kinds of answers to a request for a segment.
+    private enum Content { case sound, nothing, text }
+
     private final class Keys: Sendable {
         let known = Mutex<[ServiceURL: [UInt8]]>([:])
     }
@@ -41,17 +44,22 @@ struct SegmentFetch: Sendable {
                     let mark = FNV.hash("\(place) \(resource)".utf8)
                     let mapped = "map-\(String(mark, radix: 16)).mp4"
                     if folder.size(of: mapped) == nil {
-                        guard
-                            try file(resource, resource.key?.vector ?? [], at: base, as: mapped)
-                        else { throw .unreachable("what stands before its segments came empty") }
+                        let vector = resource.key?.vector ?? []
+                        guard try file(resource, vector, at: base, as: mapped) == .sound else {
+                            throw .unreachable("what stands before its segments came empty")
+                        }
                     }
                     map = mapped
                 }
                 let url = try fetch.resolve(segment.resource.reference, from: base)
                 let suffix = FileSuffix.of(url, or: map == nil ? "ts" : "m4s")
                 let file = "\(segment.number).\(suffix)"
-                let isThere = try self.file(segment.resource, segment.vector, at: base, as: file)
-                name = isThere ? file : nil
+                let content = try self.file(segment.resource, segment.vector, at: base, as: file)
+                // It may give the sound to those who log in, or later.
+                guard content != .text || isLive else {
+                    throw .unreachable("segment \(segment.number) of its playlist came as a text")
+                }
+                name = content == .sound ? file : nil
             } catch {
                 // It may have gone from a live playlist meanwhile.
                 guard isLive, case .refused = error else { throw error }
@@ -60,17 +68,16 @@ struct SegmentFetch: Sendable {
         return LocalPlaylist.Entry(segment, name: name, map: map)
     }
 
-    /// False when it comes empty, or as a web page, whenever it is asked for.
     private func file(
         _ resource: MediaSegment.Resource, _ vector: [UInt8], at base: ServiceURL, as name: String
-    ) throws(DownloadFailure) -> Bool {
+    ) throws(DownloadFailure) -> Content {
         let url = try fetch.resolve(resource.reference, from: base)
         var key: [UInt8]?
         if let named = resource.key {
             key = try self.key(try fetch.resolve(named.reference, from: base))
         }
         for pause in FileFetch.pauses {
-            if try file(url, resource.range, key, vector, as: name) { return true }
+            if try file(url, resource.range, key, vector, as: name) == .sound { return .sound }
             try fetch.pause(pause)
         }
         return try file(url, resource.range, key, vector, as: name)
@@ -79,7 +86,7 @@ struct SegmentFetch: Sendable {
     private func file(
         _ url: ServiceURL, _ range: Range<Int>?, _ key: [UInt8]?, _ vector: [UInt8],
         as name: String
-    ) throws(DownloadFailure) -> Bool {
+    ) throws(DownloadFailure) -> Content {
         // Two lanes may fetch the same map.
         let part = "\(name)-\(UInt32.random(in: .min ... .max)).part"
         let made = try onDisk { () throws(SystemError) in
@@ -95,7 +102,7 @@ struct SegmentFetch: Sendable {
             _ = try fetch.load(url, range, isOpened: false, into: source)
             guard !source.isNoSound else {
                 try? folder.removeFile(part)  // It would take room, and nothing else.
-                return false
+                return source.part.byteCount == 0 ? .nothing : .text
             }
             if let key {
                 guard let plain = Self.opened(sealed.bytes, key, vector) else {
@@ -110,7 +117,7 @@ struct SegmentFetch: Sendable {
             throw error
         }
         room.add(target.part.byteCount)
-        return true
+        return .sound
     }
 
     private static func opened(_ bytes: [UInt8], _ key: [UInt8], _ vector: [UInt8]) -> [UInt8]? {

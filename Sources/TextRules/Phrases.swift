@@ -4,6 +4,8 @@
 struct Phrases: Sendable, Hashable {
     private struct Phrase: Sendable, Hashable {
         let keys: [String]
+        /// Marks of its own at the ends, such as the full stop of "e.g.".
+        let lead, trail: String
         let value: String
     }
 
@@ -12,24 +14,34 @@ struct Phrases: Sendable, Hashable {
 
     init(_ all: some Sequence<(String, String)>) {
         for (text, value) in all {
-            let keys = RuledWord.keys(text)
-            guard let first = keys.first, keys.allSatisfy({ !$0.isEmpty }) else { continue }
-            phrases[first, default: []].removeAll { $0.keys == keys }
-            phrases[first, default: []].append(Phrase(keys: keys, value: value))
+            let words = RuledText(text).words
+            let keys = words.map(\.key)
+            guard let first = words.first, let last = words.last, !keys.contains("") else {
+                continue
+            }
+            phrases[first.key, default: []].removeAll { $0.keys == keys }
+            phrases[first.key, default: []].append(
+                Phrase(keys: keys, lead: first.lead, trail: last.trail, value: value))
         }
         for key in Array(phrases.keys) { phrases[key]?.sort { $0.keys.count > $1.keys.count } }
     }
 
-    /// The longest phrase with which a text goes on; a mark in the middle parts it.
+    /// The longest phrase with which a text goes on, its own marks among the letters; a mark in the
+    /// middle parts it.
     func first(of words: ArraySlice<RuledWord>) -> (value: String, words: ArraySlice<RuledWord>)? {
         guard let first = words.first, let phrases = phrases[first.key] else { return nil }
         for phrase in phrases {
-            let found = words.prefix(phrase.keys.count)
+            var found = words.prefix(phrase.keys.count)
             guard found.count == phrase.keys.count,
                 zip(found, phrase.keys).allSatisfy({ $0.key == $1 }),
                 found.dropLast().allSatisfy(\.trail.isEmpty),
                 found.dropFirst().allSatisfy(\.lead.isEmpty)
             else { continue }
+            found[found.startIndex].takeIn(lead: phrase.lead)
+            // A full stop at the end ends the sentence, too.
+            if phrase.trail != "." || found.count < words.count {
+                found[found.endIndex - 1].takeIn(trail: phrase.trail)
+            }
             return (phrase.value, found)
         }
         return nil

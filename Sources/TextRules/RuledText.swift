@@ -56,6 +56,12 @@ package struct RuledWord: Sendable, Hashable {
     /// An abbreviation, such as "ER".
     var isUpper: Bool { core.count > 1 && core.allSatisfy(\.isUppercase) }
 
+    /// Has marks count as letters that a phrase has, too.
+    mutating func takeIn(lead mark: String = "", trail end: String = "") {
+        if lead.hasSuffix(mark) { (lead, core) = (String(lead.dropLast(mark.count)), mark + core) }
+        if trail.hasPrefix(end) { (core, trail) = (core + end, String(trail.dropFirst(end.count))) }
+    }
+
     mutating func raise() {
         guard let first = core.first, first.isLowercase,
             !core.dropFirst().contains(where: \.isUppercase)

@@ -15,6 +15,9 @@ public struct TextRules: Sendable, Hashable {
     /// Whether "scratch that" takes back the sentence before it, of such a text.
     public var takesBack = false
 
+    /// The language of texts of which neither the service nor what was said to it names one; nil: none.
+    public var language: String?
+
     /// Words that mean the program where a text ends with them, such as "stop listening"; nil: none.
     public var stopWord: String?
 
@@ -27,6 +30,7 @@ public struct TextRules: Sendable, Hashable {
 
     package func applied(to text: RuledText, in language: String?) -> RuledText {
         var text = text
+        let language = language ?? self.language
         if let stopWord { text.dropEnd(RuledWord.keys(stopWord)) }
         if let table = LanguageTable.named(language) {
             if dropsFillers { text.dropFillers(table) }

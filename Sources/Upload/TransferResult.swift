@@ -18,6 +18,8 @@ public struct TransferResult: Sendable {
         case notTLS(String)
         /// The connection broke before a complete answer; the text is libcurl's.
         case connectionLost(String)
+        /// An answer came, and does not show that the service has the recording; the text says why not.
+        case unproved(String)
         case timedOut(TransferDeadlines.Missed)
         /// The response was not HTTP, too large, or otherwise broken.
         case badResponse(String)
@@ -117,6 +119,7 @@ extension TransferResult.Ending {
         case .proxyRefused: "proxy-refused"
         case .notTLS: "not-tls"
         case .connectionLost: "connection-lost"
+        case .unproved: "unproved"
         case .timedOut(.connect): "connect-timeout"
         case .timedOut(.stall): "stall-timeout"
         case .timedOut(.answer): "answer-timeout"
@@ -131,8 +134,8 @@ extension TransferResult.Ending {
     package var reason: String? {
         switch self {
         case .cannotResolve(let text), .cannotConnect(let text), .insecure(let text),
-            .notTLS(let text), .connectionLost(let text), .badResponse(let text),
-            .unprepared(let text), .journalUnreadable(let text):
+            .notTLS(let text), .connectionLost(let text), .unproved(let text),
+            .badResponse(let text), .unprepared(let text), .journalUnreadable(let text):
             text
         case .proxyRefused(let status): "\(status)"
         case .answered, .timedOut, .cancelled: nil

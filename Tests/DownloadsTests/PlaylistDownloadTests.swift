@@ -9,12 +9,12 @@ import Testing
 
 /// Playlists that ffmpeg has made, fetched by us and read by it again.
 @Suite struct PlaylistDownloadTests {
-    private let bench: DownloadBench
+    let bench: DownloadBench
 
     init() throws { bench = try DownloadBench() }
 
     /// Makes a playlist of ten seconds of speech in segments of 2 s, and serves its folder.
-    private static func serve(_ words: [String]) throws -> (TemporaryFolder, FileServer) {
+    static func serve(_ words: [String]) throws -> (TemporaryFolder, FileServer) {
         let folder = try TemporaryFolder()
         try folder.write(Array("0123456789abcdef".utf8), to: "secret.key")
         let info = "secret.key\n\(folder.path("secret.key"))\n"
@@ -28,13 +28,13 @@ import Testing
         return (folder, try serve(folder))
     }
 
-    private static func serve(_ folder: TemporaryFolder) throws -> FileServer {
+    static func serve(_ folder: TemporaryFolder) throws -> FileServer {
         var files: [String: FileServer.File] = [:]
         for name in try folder.names() { files["/" + name] = .init(try folder.read(name)) }
         return try FileServer(files)
     }
 
-    private static func samples(
+    static func samples(
         _ path: String,
         by options: [String] = ["-allowed_extensions", "ALL", "-protocol_whitelist", "file,crypto"]
     ) throws -> [UInt8] {
@@ -46,7 +46,7 @@ import Testing
     }
 
     /// Decoded as utter does it: no protocol but that of files.
-    private static func ownSamples(_ path: String) throws -> [UInt8] {
+    static func ownSamples(_ path: String) throws -> [UInt8] {
         try samples("file:" + path, by: ["-protocol_whitelist", "file"])
     }
 
@@ -149,7 +149,7 @@ import Testing
     }
 
     /// Serves a live one; the requests for it that have these numbers get another answer.
-    private static func serveLive(
+    static func serveLive(
         _ odd: Range<Int>, _ status: Int?, _ page: String
     ) throws -> (TemporaryFolder, FileServer) {
         let (folder, server) = try serve(["-hls_time", "1"])
@@ -215,48 +215,6 @@ import Testing
             file.notices == [
                 "the live playlist cannot be had any more, and counts as ended: \(reason)"
             ])
-    }
-
-    /// A segment comes empty, as a page or as a message, and later as it is; or never.
-    @Test(
-        arguments: [
-            ([("", nil)], true), ([("<html>wait</html>", "text/html")], true),
-            ([("", "video/mp2t"), ("please wait", "text/html; charset=utf-8")], true),
-            ([(" ", "text/html"), ("<!doctype html>", "text/html"), ("", nil)], true),
-            (
-                [
-                    ("{\"error\":\"expired\"}", "application/json"),
-                    ("Zugriff über", "application/problem+json"),
-                    ("Geht nicht – nie", "text/plain"),
-                ], true
-            ),
-            ([("", nil), ("", nil), ("", nil), ("", nil)], false),
-        ] as [([(String, String?)], Bool)])
-    func aSegmentWithoutSoundIsAskedForAgain(
-        _ answers: [(text: String, type: String?)], _ comes: Bool
-    ) async throws {
-        for form in [[], ["-hls_key_info_file", "FOLDER/info"]] {
-            let (folder, server) = try Self.serve(form)
-            let right = try folder.read("talk2.ts")
-            let count = Atomic(0)
-            server.change { contents in
-                contents.prepare = { contents, target in
-                    guard target == "/talk2.ts" else { return }
-                    let number = count.add(1, ordering: .relaxed).oldValue
-                    contents.files[target] =
-                        number < answers.count
-                        ? .init(Array(answers[number].text.utf8), type: answers[number].type)
-                        : .init(right, type: "text/plain")
-                }
-            }
-            let bench = try DownloadBench()
-            let file = try await bench.fetch(server.url("/talk.m3u8")).get()
-            let ours = try Self.ownSamples(file.path)
-            let theirs = try Self.samples(folder.path("talk.m3u8"))
-            #expect(comes ? ours == theirs : ours.count < theirs.count && ours.count > 100_000)
-            #expect(file.notices == (comes ? [] : ["a segment could not be had; a gap is left"]))
-            #expect(count.load(ordering: .relaxed) == answers.count + (comes ? 1 : 0))
-        }
     }
 
     /// Of three variants the playlist of the first, or segments of the second, cannot be had.

@@ -165,6 +165,18 @@ struct WordListTests {
         #expect(ruled.changes.allSatisfy { $0.rule == .words })
     }
 
+    @Test(arguments: [
+        Case("Nuts, e.g. this, E.G., e.g.", "Nuts, for example this, for example, for example."),
+        Case("run $(id) now", "run X now"), Case("a (tm) ((tm)). tm", "a TM (TM). TM"),
+        Case("I use Yahoo! daily", "I use daily"),
+    ])
+    fileprivate func marksThatAWordOfTheListHasGoWithIt(_ example: Case) throws {
+        var rules = TextRules()
+        let list = [("e.g.", "for example"), ("$(id)", "X"), ("(tm)", "TM"), ("Yahoo!", "")]
+        rules.words = WordList(list.map { WordList.Entry($0, $1) })
+        #expect(rules.applied(to: RuledText(example.said), in: nil).text == example.written)
+    }
+
     @Test func theWordsThatAreMeantAreAVocabulary() throws {
         let list = try WordList(Self.list)
         #expect(

@@ -18,19 +18,35 @@ package enum SubtitleText {
     private static let pause = 1.0
 
     /// The segments, or the words in groups; none without times.
-    package static func cues(segments: [RecognizedWord], words: [RecognizedWord]) -> [Cue] {
-        let cues = cues(of: segments)
-        return cues.isEmpty ? grouped(Self.cues(of: words)) : cues
+    ///
+    /// Each ends with the recording at the latest, where its length is known, in seconds.
+    package static func cues(
+        segments: [RecognizedWord], words: [RecognizedWord], within end: Double? = nil
+    ) -> [Cue] {
+        let cues = cues(of: segments, within: end ?? .infinity)
+        return cues.isEmpty ? grouped(Self.cues(of: words, within: end ?? .infinity)) : cues
     }
 
-    private static func cues(of pieces: [RecognizedWord]) -> [Cue] {
+    /// How many words of a text lack in its cues: 0 where these have as many, or as many letters.
+    package static func missingWordCount(of text: String, in cues: [Cue]) -> Int {
+        func isSpoken(_ sign: Character) -> Bool { sign.isLetter || sign.isNumber }
+        let texts = [text, cues.map(\.text).joined(separator: " ")]
+        let letters = texts.map { $0.count(where: isSpoken) }
+        let words = texts.map { text in
+            text.split(whereSeparator: \.isWhitespace).count { $0.contains(where: isSpoken) }
+        }
+        return letters[0] > letters[1] ? max(0, words[0] - words[1]) : 0
+    }
+
+    private static func cues(of pieces: [RecognizedWord], within limit: Double) -> [Cue] {
         pieces.compactMap { piece in
             let text = TerminalText.singleLine(TerminalText.sanitized(piece.text))
             guard let start = piece.start, let end = piece.end, start >= 0, end >= start,
                 end < 1e6, !text.isEmpty
             else { return nil }
             let speaker = piece.speaker.map { TerminalText.singleLine(TerminalText.sanitized($0)) }
-            return Cue(start: start, end: end, text: text, speaker: speaker)
+            return Cue(
+                start: min(start, limit), end: min(end, limit), text: text, speaker: speaker)
         }
     }
 

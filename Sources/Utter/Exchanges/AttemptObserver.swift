@@ -146,7 +146,7 @@ final class AttemptObserver: TransferObserver, @unchecked Sendable {
         }
         // Some services repeat what they were sent; a secret belongs into no message and no file.
         reply.transcript = answer.transcript
-        reply.failure = answer.failure.map { service.redacted($0) }
+        reply.failure = (answer.failure ?? reply.failure).map { service.redacted($0) }
         if case .badResponse = reply.result.ending {
             // That the answer was cut off there is said by the ending.
             reply.failure = failureBefore.map { service.redacted($0) }
@@ -170,9 +170,10 @@ final class AttemptObserver: TransferObserver, @unchecked Sendable {
             run.hold(credential)
             reply.hasToken = true
         case .job(let step, let isLast)?:
-            let verdict = step.verdict(
-                on: StepAnswer(headers: reply.result.headers, body: body), isLast: isLast)
+            let found = StepAnswer(headers: reply.result.headers, body: body)
+            let verdict = step.verdict(on: found, isLast: isLast)
             reply.verdict = verdict
+            if case .again = verdict { reply.failure = found.oddity(for: step) }
             guard verdict == .answer else { return }
             answer.begin(status: head.status, head.fields)
             if answer.accumulate(body.span) { hear() }

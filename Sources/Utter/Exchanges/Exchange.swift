@@ -222,9 +222,9 @@ struct Reply: Sendable {
     var isAboutClock: Bool { ["RequestTimeTooSkewed", "RequestExpired"].contains(code) }
 
     /// An answer that proves nothing is as good as one that was lost on its way.
-    func lost(_ reason: String) -> Reply {
+    func unproved(_ reason: String) -> Reply {
         var reply = self
-        (reply.result.ending, reply.result.status) = (.connectionLost(reason), nil)
+        (reply.result.ending, reply.result.status) = (.unproved(reason), nil)
         reply.result.hasReusedConnection = false
         return reply
     }

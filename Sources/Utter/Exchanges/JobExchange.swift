@@ -22,6 +22,8 @@ struct JobExchange: Exchange {
     /// Answers in which the job is in a state that is not known.
     private var strangeCount = 0
     private static let strangeLimit = 5
+    /// Answers in a row that say nothing of the job, as a page of something in between.
+    private var oddCount = 0
     private var waitingSince: Duration?
     private var hasAnsweredInPart = false
     /// Requests with the recording that the service may have taken whole.
@@ -150,7 +152,7 @@ struct JobExchange: Exchange {
         if reply.result.ending == .answered, let status = reply.result.status,
             current.pendingStatuses.contains(status)
         {
-            return again(after: reply.result, at: now)
+            return again(after: Reply(result: reply.result), at: now)
         }
         noteDeed(reply.result)
         var plain = reply
@@ -159,6 +161,15 @@ struct JobExchange: Exchange {
         switch engine.next(after: plain, isSpeaking: isSpeaking, at: now) {
         case .request(let pause):
             return .request(after: pause)
+        case .failed(.refused(let status, let message, .elsewhere(let place)))
+        where !carriesRecording:
+            // The recording does not belong where a question is sent to.
+            forget()
+            let words = "\(current.name) is led to \(place)"
+            return .failed(
+                .refused(
+                    status: status, message: message.map { "\($0); \(words)" } ?? words,
+                    advice: nil))
         case .failed(let failure):
             // The same job would fail again; the next run begins with the recording.
             if failure.isForGood { forget() }
@@ -168,7 +179,7 @@ struct JobExchange: Exchange {
         }
         switch reply.verdict {
         case .next(let captured): return advance(with: captured)
-        case .again(let state): return again(after: reply.result, in: state, at: now)
+        case .again(let state): return again(after: reply, in: state, at: now)
         case .answer:
             if let failure = reply.failure {
                 // The job has ended, and would answer the same again.
@@ -195,7 +206,7 @@ struct JobExchange: Exchange {
         unknownCount = 0
         values.merge(captured) { _, new in new }
         index += 1
-        (pollCount, waitingSince) = (0, nil)
+        (pollCount, oddCount, waitingSince) = (0, 0, nil)
         if let failure = prepare(number: number) {
             forget()
             return .failed(failure)
@@ -205,14 +216,19 @@ struct JobExchange: Exchange {
     }
 
     private mutating func again(
-        after result: TransferResult, in state: String? = nil, at now: Moment
+        after reply: Reply, in state: String? = nil, at now: Moment
     ) -> ExchangeStep {
+        oddCount = reply.failure == nil ? 0 : oddCount + 1
+        // The job goes on, and the next run asks for it.
+        if let failure = reply.failure, oddCount > delivery.retry.pausesAfterRelease.count {
+            return .failed(.answerUnusable(failure))
+        }
         let since = waitingSince ?? now.elapsed
         waitingSince = since
         pollCount += 1
-        let pause = max(current.pause(before: pollCount), result.pauseAsked)
+        let pause = max(current.pause(before: pollCount), reply.result.pauseAsked)
         guard now.elapsed - since + pause <= plan.limit else {
-            return .failed(.unfinished(after: plan.limit))
+            return .failed(.unfinished(after: now.elapsed - since))
         }
         // The same question has the same number: it is not another attempt.
         if let failure = prepare(number: engine.request.number) { return .failed(failure) }

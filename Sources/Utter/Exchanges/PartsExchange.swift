@@ -269,8 +269,8 @@ struct PartsExchange: Exchange {
     }
 
     private var leaveUnknown: ExchangeStep {
-        let lost = TransferResult.Ending.connectionLost("whether it is stored is not known")
-        return .failed(.notDelivered(lost, host: delivery.service.url.origin.description))
+        let ending = TransferResult.Ending.unproved("whether it is stored is not known")
+        return .failed(.notDelivered(ending, host: delivery.service.url.origin.description))
     }
 
     private var goOn: ExchangeStep { .request(after: Pause(isOfNextStep: true)) }
@@ -285,15 +285,16 @@ struct PartsExchange: Exchange {
             refused.reply.failure = .serviceReported(
                 message: delivery.service.redacted(message), code: reply.code)
             return judge(refused)
-        case (let job, .next(let proof)?) where job.isLast && !proof.isEmpty: return .answered
+        case (let job, .next(let proof)?) where job.isLast && recording.isProved(by: proof):
+            return .answered
         case (let job, let verdict) where job.isLast:
-            if case .next? = verdict { claim = .plain } else { claim = .odd }
+            claim = verdict == .next([:]) ? .plain : .odd
             if canLook { return stand(ended, for: .look) }
             return claim == .plain ? .answered : disbelieve(ended, "its answer proves nothing")
         case (.create, .next(let values)?):
             table.make(values)
             if !recording.isComplete { table.hold(partByteCount) }
-        case (.part(let part), .next(let values)?):
+        case (.part(let part), .next(let values)?) where table.parts[part].isProved(by: values):
             table.parts[part].tag = values["tag"] ?? ""
             pace.note(table.parts[part].range.count, in: reply.result.timings.end)
             engines[ended.index].noteProgress()
@@ -318,7 +319,7 @@ struct PartsExchange: Exchange {
     private mutating func disbelieve(_ ended: PartsEnd, _ reason: String) -> ExchangeStep {
         claim = nil
         var doubted = ended
-        doubted.reply = ended.reply.lost(reason)
+        doubted.reply = ended.reply.unproved(reason)
         return judge(doubted)
     }
 

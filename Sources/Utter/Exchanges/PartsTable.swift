@@ -32,6 +32,10 @@ struct PartsTable: Sendable, Equatable {
         let range: Range<Int>
         /// The service's tag for the part; nil while it is not stored.
         var tag: String?
+
+        func isProved(by captured: [String: String]) -> Bool {
+            StoreTag.areProof(captured, ofByteCount: range.count)
+        }
     }
 
     /// In the order of the body, without holes.

@@ -107,7 +107,28 @@ extension ServiceURL {
     }
 }
 
+/// The tags that a store gives to what it has, such as an ETag (RFC 9110 §8.8.3).
+enum StoreTag {
+    private static let ofNothing = "d41d8cd98f00b204e9800998ecf8427e"
+
+    /// Whether a body of so many bytes may be stored where a step captures this.
+    ///
+    /// A store that has dropped the body may say a tag that is empty, zero or the MD5 of no bytes.
+    static func areProof(_ captured: [String: String], ofByteCount count: Int) -> Bool {
+        count == 0
+            || captured.values.allSatisfy { value in
+                let tag = value.trimmingPrefix("W/").filter { $0 != "\"" }.prefix { $0 != "-" }
+                let isZero = tag.count >= 32 && tag.allSatisfy { $0 == "0" }
+                return !tag.isEmpty && !isZero && tag.lowercased() != ofNothing
+            }
+    }
+}
+
 extension RecordingExtent {
+    func isProved(by captured: [String: String]) -> Bool {
+        !captured.isEmpty && StoreTag.areProof(captured, ofByteCount: byteCount)
+    }
+
     /// Why what a store has is not this recording, by what it says; nil when it is.
     ///
     /// Without a take's name there it must have been sent, or be the only one with that URL.

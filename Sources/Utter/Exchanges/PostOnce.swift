@@ -162,7 +162,7 @@ struct PostOnce: Exchange {
         case .cancelled: return .failed(.left)
         case .journalUnreadable, .unprepared:
             return .failed(.notDelivered(result.ending, host: host))
-        case .cannotResolve, .cannotConnect, .connectionLost, .timedOut:
+        case .cannotResolve, .cannotConnect, .connectionLost, .unproved, .timedOut:
             let failure = TakeFailure.notDelivered(result.ending, host: host)
             return retry(failure, after: result, isSpeaking: isSpeaking, at: now)
         }

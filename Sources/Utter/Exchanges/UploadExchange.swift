@@ -229,7 +229,7 @@ struct UploadExchange: Exchange {
             return judge(reply, isSpeaking: isSpeaking, at: now)
         }
         func lost(_ reason: String) -> ExchangeStep {
-            judge(reply.lost(reason), isSpeaking: isSpeaking, at: now)
+            judge(reply.unproved(reason), isSpeaking: isSpeaking, at: now)
         }
         let head = AnswerHead(headers: reply.result.headers)
         if (200..<300).contains(status), upload != nil || isStore, isOfStranger(head, reply) {
@@ -378,9 +378,9 @@ struct UploadExchange: Exchange {
     /// Begins a new upload: the service has lost this one.
     private mutating func forget() -> ExchangeStep {
         if mayBeTaken, delivery.retry.unknownOutcome != .resend {
-            let lost = TransferResult.Ending.connectionLost("the service has forgotten the upload")
+            let ending = TransferResult.Ending.unproved("the service has forgotten the upload")
             let host = delivery.service.url.origin.description
-            return .failed(.notDelivered(lost, host: host))
+            return .failed(.notDelivered(ending, host: host))
         }
         renewals += 1
         takenBefore = takenCount

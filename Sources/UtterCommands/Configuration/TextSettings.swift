@@ -47,6 +47,7 @@ enum TextSettings {
         rules.dropsFillers = try KnownSettings.fillers.value() == true
         rules.writesMarks = try KnownSettings.marks.value() == true
         rules.takesBack = try KnownSettings.takesBack.value() == true
+        rules.language = try KnownSettings.language.value()
         rules.words = words
         return rules
     }

@@ -95,9 +95,7 @@ struct FetchSession {
         switch result {
         case .success(let file):
             progress.screen.write {
-                for notice in file.notices where !isQuiet {
-                    StandardError.line("\(name): \(notice)")
-                }
+                file.tellNotices(as: name)
                 if file.isUnchanged, !isQuiet { StandardError.line("\(name): unchanged") }
                 guard printsPath else { return StandardError.line("\(name): \(file.path)") }
                 let event = printsEvents ? EventReport(file, at: progress.elapsed).json : nil
@@ -158,6 +156,13 @@ private final class FetchProgress: Sendable {
     static func size(_ count: Int) -> String {
         count < 1_000_000
             ? "\(count / 1_000) kB" : "\(count / 1_000_000).\(count / 100_000 % 10) MB"
+    }
+}
+
+extension FetchedFile {
+    /// Warns of what it lacks, whatever -q says, as of a recording that is not whole.
+    func tellNotices(as name: String) {
+        for notice in notices { StandardError.line("warning: \(name): \(notice)") }
     }
 }
 

@@ -24,7 +24,7 @@ struct FetchedFiles {
 
 extension TakeSession {
     /// Fetches what is named by URLs, in whose place paths stand then.
-    func fetched(
+    mutating func fetched(
         _ names: [String], keepsNothing: Bool
     ) async throws(CommandFailure) -> (names: [String], FetchedFiles) {
         var fetched = FetchedFiles()
@@ -62,9 +62,8 @@ extension TakeSession {
                 fetched.paths.insert(file.path)
                 if file.isPlaylist { fetched.playlists.insert(file.path) }
                 if !before.contains(file.id) { fetched.ids.append(file.id) }
-                for notice in file.notices where !output.quiet {
-                    StandardError.line("\(name): \(notice)")
-                }
+                fetchNotices[file.path] = file.notices
+                file.tellNotices(as: name)
             case .failure(let failure):
                 found.append(name)
                 fetched.failures[name] = CommandFailure(failure)

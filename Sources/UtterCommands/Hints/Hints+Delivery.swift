@@ -153,6 +153,8 @@ extension TakeFailure: Blamed {
             .notDelivered(.cannotConnect(let reason), let host):
             Hints.unreachable(reason, host: host)
         case .secretMissing: "try the command or the file by itself, then: utter retry last"
+        case .notDelivered(.unproved, _):
+            "check that the URL is that of the store itself, then send it with: utter retry"
         case .notDelivered(.connectionLost, let host):
             "check the network, then send it with: utter retry"
                 + (host.hasPrefix("http://") ? "; if the service speaks TLS, write https://" : "")

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import FoundationEssentials
 internal import Glibc
 internal import LinuxPlatform
 internal import Utter
+internal import UtterTerminal
 
 /// The folder of `--output-dir`: a file for the text of each recording, and more where the service
 /// tells times.
@@ -50,15 +52,26 @@ struct TranscriptFolder: Sendable {
         }
     }
 
-    /// Files that are written stay when a later one cannot be.
+    private struct Recording: Decodable { let durationMs: Double }
+
+    /// Files that are written stay when a later one cannot be; `json` is the object of the take.
     func write(_ transcript: Transcript, of file: String, json: String) throws(CommandFailure) {
         try write(transcript.displayText + "\n", to: place(of: file, "txt"))
+        // Without a length, the times are the service's.
+        let recording = try? JSONDecoder().decode(Recording.self, from: Data(json.utf8))
         let cues = SubtitleText.cues(
-            segments: transcript.segments, words: transcript.words)
+            segments: transcript.segments, words: transcript.words,
+            within: recording.flatMap { $0.durationMs > 0 ? $0.durationMs / 1000 : nil })
         guard !cues.isEmpty else { return }
         try write(SubtitleText.srt(cues), to: place(of: file, "srt"))
         try write(SubtitleText.vtt(cues), to: place(of: file, "vtt"))
         try write(json + "\n", to: place(of: file, "json"))
+        let count = SubtitleText.missingWordCount(of: transcript.displayText, in: cues)
+        guard count > 0 else { return }
+        let words = count == 1 ? "1 word of the text has" : "\(count) words of the text have"
+        StandardError.line(
+            "warning: \(words) no times, and \(count == 1 ? "is" : "are") not in "
+                + "'\(place(of: file, "srt"))'")
     }
 
     private func write(_ text: String, to place: String) throws(CommandFailure) {

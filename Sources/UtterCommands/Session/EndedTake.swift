@@ -117,6 +117,9 @@ struct EndedTake: Sendable {
     func report(as status: ExitStatus) -> OutcomeReport {
         let isOnDisk = outcome.audioPath != nil && outcome.account.capturedFrames > 0
         let time = session.audioTime ?? session.pipeline.spool?.rules.retention.audio ?? .zero
+        var outcome = outcome
+        outcome.notices +=
+            session.file.flatMap { session.fetchNotices[$0] }?.map { .ofSource($0) } ?? []
         return OutcomeReport(
             outcome, of: session.file, status: status,
             isKept: isOnDisk && (!isSettled || time > .zero))

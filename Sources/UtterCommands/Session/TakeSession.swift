@@ -39,6 +39,8 @@ package struct TakeSession {
         "no service is set, and none listens at \(ServiceOptions.localURL)"
     /// The file whose take runs, as the person named it; nil for microphones and kept takes.
     var file: String?
+    /// Remarks about files that were fetched, by their paths; the person has been told.
+    var fetchNotices: [String: [String]] = [:]
     /// The folder for a file's text; nil: none.
     var folder: TranscriptFolder?
     /// Whether each text stands behind the name of its file.

@@ -184,6 +184,25 @@ import Testing
         #expect(abs(sent - spoken) < 16_000 / 4, "\(sent) of \(spoken)")
     }
 
+    @Test func aGapIsSaidWhereItsTextIsPrinted() async throws {
+        var files = try files(["-hls_time", "1", "-hls_list_size", "0", "FOLDER/index.m3u8"])
+        let index = try #require(files["/index.m3u8"])
+        let text = String(decoding: index.bytes, as: UTF8.self)
+        files["/index.m3u8"] = .init(
+            Array(text.replacing("index1.ts", with: "#EXT-X-GAP\nindex1.ts").utf8))
+        let server = try FileServer(files)
+        let url = server.url("/index.m3u8")
+        let words = "a segment could not be had; a gap is left"
+        let bench = try Bench(server: try RecordingServer.hearing("heard"))
+        for command in ["fetch", "send"] {
+            let result = try await bench.run(command, "-q", url)
+            #expect(result.status == .exited(0))
+            #expect(result.errorText.contains("warning: \(url): \(words)\n"))
+        }
+        let report = try JSONText(await bench.run("send", "--json", url).output)
+        #expect(report["notices"]?.array?.contains(.string(words)) == true)
+    }
+
     /// What a server calls a recording names files of this machine.
     @Test(arguments: [
         "ffconcat version 1.0\nfile SECRET\n",

@@ -253,6 +253,27 @@ import Testing
         #expect(try JSONText(json)["text"] == .string("go forward"))
     }
 
+    /// A word without times, or with ones that cannot be, is in the text alone; the recording has an end.
+    @Test func aWordWithoutTimesIsToldAndNoCueEndsBehindTheRecording() async throws {
+        let words = """
+            {"text":"go forward ten meters","words":[{"word":"go","start":0.1,"end":0.4},\
+            {"word":"forward","start":0.5,"end":360000},{"word":"meters","start":2,"end":1}]}
+            """
+        let server = try RecordingServer(otherwise: .answer(text: words))
+        let bench = try Bench(server: server)
+        let out = bench.folder.path("out")
+        let result = try await bench.run(
+            "send", Clip.goForward.path, "--output-dir", out)
+        #expect(result.status == .exited(0), "\(result.errorText)")
+        let place = "out/\(TranscriptFolder.name(of: Clip.goForward.path)).srt"
+        #expect(
+            result.errorText.contains(
+                "warning: 2 words of the text have no times, and are not in "
+                    + "'\(bench.folder.path(place))'"))
+        let times = try text(bench, place).split(separator: "\n")
+        #expect(times.count == 3 && times[1].hasPrefix("00:00:00,100 --> 00:00:02,"), "\(times)")
+    }
+
     @Test func whatIsThereIsNotSentAndNotReplacedUnlessForced() async throws {
         mkdir(bench.folder.path("out"), 0o700)
         let name = TranscriptFolder.name(of: Clip.digits.path)

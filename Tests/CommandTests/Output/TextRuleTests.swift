@@ -73,6 +73,20 @@ struct TextRuleTests {
         #expect(try await bench.run("last").outputText == "the text\n")
     }
 
+    /// A service at a URL takes no language: that of the settings counts for the rules.
+    @Test(arguments: [
+        ("language = \"en\"\n", "hello there\n"), ("", "um hello uh there\n"),
+    ])
+    func soundsAreLeftOutWhereTheLanguageIsKnown(_ setting: String, _ text: String) async throws {
+        let bench = try Bench(server: .hearing(#"{"text": "um hello uh there"}"#))
+        bench.makeConfigurationFolder()
+        try bench.folder.write(
+            Array("\(setting)[text]\nfillers = true\n".utf8), to: ".config/utter/config.toml")
+        let sent = try await bench.run("send", Clip.goForward.path)
+        #expect(sent.status == .exited(0), "\(sent.errorText)")
+        #expect(sent.outputText == text)
+    }
+
     /// A list that cannot be read costs the rules, and no voice.
     @Test func aBrokenListIsToldAndTheTextComes() async throws {
         let bench = try Bench(server: .hearing(#"{"text": "as it was"}"#))

@@ -60,6 +60,20 @@ import Testing
                 """)
     }
 
+    @Test func aCueEndsWithTheRecordingAndWordsWithoutTimesAreCounted() {
+        let said = [("one,", 0.0, 0.5), ("two", 0.6, 360_000), ("no", 2, 1), ("three.", 9, 10)]
+        let words = said.map { RecognizedWord(text: $0.0, start: $0.1, end: $0.2) }
+        let cues = SubtitleText.cues(segments: [], words: words, within: 2.8)
+        #expect(cues.map(\.text) == ["one, two three."])
+        #expect(cues.map(\.end) == [2.8])
+        for (text, count) in [
+            ("One, two, three.", 0), ("one two – no three", 1), ("one, two three. Four five", 2),
+            ("onetwothree", 0), ("one twothree", 0), ("", 0),
+        ] {
+            #expect(SubtitleText.missingWordCount(of: text, in: cues) == count, "\(text)")
+        }
+    }
+
     @Test func webVTTEscapesAndNamesVoices() {
         #expect(
             SubtitleText.vtt(cues) == """

@@ -80,6 +80,45 @@ import Testing
         #expect(told == [6])
     }
 
+    @Test func answersThatSayNothingOfTheJobAreNotAskedForWithoutEnd() throws {
+        var exchange = try exchange()
+        follow(&exchange, good(.next([:])), good(.next([:])))
+        let page = AnswerError.webPage(title: "Log in")
+        var odd = good(.again(nil))
+        odd.failure = page
+        // The limit is that of failures in a row.
+        let limit = RetryPolicy.standard.pausesAfterRelease.count
+        for _ in 0..<limit { follow(&exchange, odd) }
+        follow(&exchange, good(.again(nil)))
+        for _ in 0..<limit { follow(&exchange, odd) }
+        let step = exchange.next(after: odd, isSpeaking: false, at: Moment())
+        #expect(step == .failed(.answerUnusable(page)))
+        // The job may be well: the next run asks for it.
+        #expect(exchange.progress?.step == "poll")
+    }
+
+    @Test func aJobThatTakesTooLongIsToldWithItsTrueTime() throws {
+        var exchange = try exchange()
+        follow(&exchange, good(.next([:])), good(.next([:])), good(.again(nil)))
+        var asked = good(.again(nil))
+        asked.result.retryAfter = .seconds(30)
+        let late = Moment(elapsed: .seconds(1_790))
+        let step = exchange.next(after: asked, isSpeaking: false, at: late)
+        #expect(step == .failed(.unfinished(after: .seconds(1_790))))
+    }
+
+    @Test func theRecordingIsNotPointedToWhereAQuestionIsLedTo() throws {
+        var exchange = try exchange()
+        follow(&exchange, good(.next([:])), good(.next([:])))
+        var led = Reply(result: .test(.answered, status: 302))
+        led.result.headers = [(name: "location", value: "http://127.0.0.1:8/poll")]
+        let step = exchange.next(after: led, isSpeaking: false, at: Moment())
+        #expect(
+            step
+                == .failed(
+                    .refused(status: 302, message: "poll is led to http://127.0.0.1:8/poll")))
+    }
+
     @Test(
         arguments: [
             ("queued", nil), ("In Progress", nil), ("IN_PROGRESS", nil), ("paused", "paused"),

@@ -44,6 +44,10 @@ import Testing
     private static let another = [ServerStep].json(#"{"result_url":"/job2"}"#)
     private static let queued = [ServerStep].json(#"{"status":"queued"}"#)
 
+    private static let page = [ServerStep].answer(status: 200, text: "<html>Log in</html>")
+
+    private static func polls(_ count: Int) -> [String] { Array(repeating: "/job", count: count) }
+
     /// How a job goes, until there is a text.
     struct Course: Sendable, CustomTestStringConvertible {
         var testDescription: String
@@ -88,6 +92,18 @@ import Testing
             answers: [begun, queued], exchange: "seconds = 0",
             complaint: "the service has not finished after 0 s; it goes on",
             targets: ["/upload", "/job", "/job"]),
+        Course(
+            testDescription: "a page in place of an answer is passed over once",
+            answers: [begun, page, queued], targets: ["/upload"] + polls(3)),
+        Course(
+            testDescription: "pages in place of answers are asked for no longer, and later again",
+            answers: [begun, page, page, page, page],
+            complaint: "the answer is a web page, not a transcript",
+            targets: ["/upload"] + polls(5)),
+        Course(
+            testDescription: "broken answers are asked for no longer, and later again",
+            answers: [begun] + Array(repeating: .json(#"{"status":"que"#), count: 4),
+            complaint: "the answer was cut off", targets: ["/upload"] + polls(5)),
         Course(
             testDescription: "other words are another job", answers: [begun, queued, begun],
             exchange: "seconds = 0", rest: "[words]\nlanguage = 'en'",

@@ -121,11 +121,17 @@ import Testing
     static let page: PartsStore.Answer = (
         200, [("content-type", "text/html")], "<!DOCTYPE html><title>Hotel</title>"
     )
+    static let zeros = String(repeating: "0", count: 32)
     static let lies: [(step: String, answer: PartsStore.Answer)] = [
         ("whole", (200, [], "")), ("whole", (204, [], "")), ("whole", page),
         ("whole", (200, [("etag", "x")], "<html><body>log in</body></html>")),
         ("whole", (200, [("etag", "x")], #"{"error":"quota"}"#)),
         ("whole", (200, [("etag", "x")], "<Error><Code>SlowDown</Code></Error>")),
+        ("whole", (200, [("etag", "\"\"")], "")),
+        ("whole", (200, [("etag", #""d41d8cd98f00b204e9800998ecf8427e""#)], "")),
+        ("whole", (200, [("etag", zeros)], "")),
+        ("part", (200, [("etag", "W/\"\(zeros)\"")], "")),
+        ("complete", (200, [], "<R><ETag>&quot;\(zeros)-2&quot;</ETag></R>")),
         ("create", page), ("create", (200, [], "<R><UploadId>u1</UploadId>")),
         ("part", page), ("part", (200, [], "")),
         ("complete", (200, [], "")), ("complete", (204, [], "")), ("complete", page),

@@ -56,6 +56,13 @@ package struct StepAnswer: Sendable {
             ? .serviceReported(message: ServiceMessage.extract(from: body) ?? "an error") : nil
     }
 
+    /// Why it says nothing of a job: it is a page, or no JSON that can be read; an empty one may mean
+    /// that the job goes on.
+    package func oddity(for step: JobStep) -> AnswerError? {
+        guard case .path? = step.until?.place, let fault, fault != .empty else { return nil }
+        return strangeness ?? fault
+    }
+
     func fault(at place: ValueCondition.Place) -> AnswerError {
         if case .path = place, let fault { return fault }
         return .missingText(

@@ -153,7 +153,8 @@ extension TakeFailure: CustomStringConvertible {
     var mayBeTheTakes: Bool {
         switch self {
         case .unavailable, .notDelivered(.timedOut(.answer), _),
-            .notDelivered(.timedOut(.stall), _), .notDelivered(.connectionLost, _):
+            .notDelivered(.timedOut(.stall), _), .notDelivered(.connectionLost, _),
+            .notDelivered(.unproved, _):
             true
         default: false
         }
@@ -197,6 +198,7 @@ extension TakeFailure: CustomStringConvertible {
         switch ending {
         case .cannotResolve(let text): "cannot find \(host): \(text)"
         case .cannotConnect(let text): "cannot connect to \(host): \(text)"
+        case .unproved(let text): "\(host) does not show that it has the recording: \(text)"
         case .connectionLost(let text): "the connection to \(host) was lost: \(text)"
         case .timedOut(.connect): "\(host) did not accept a connection in time"
         case .timedOut(.stall): "\(host) stopped taking the recording"
