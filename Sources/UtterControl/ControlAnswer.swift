@@ -114,6 +114,12 @@ package struct TakeConclusion: Sendable {
         answer = ControlAnswer(.result, take: take.text)
         (answer.exit, answer.text, answer.lines) = (exit, text, lines)
     }
+
+    /// Whether it has no text although it was not given up, and words may have been said.
+    var isFailure: Bool {
+        let others = [0, ControlFailure.Status.heardNothing.rawValue, 130]
+        return answer.text == nil && !others.contains(answer.exit ?? 0)
+    }
 }
 
 /// The state of the program that owns the socket.

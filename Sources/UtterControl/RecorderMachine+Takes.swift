@@ -19,7 +19,10 @@ extension RecorderMachine {
     }
 
     mutating func conclude(_ conclusion: TakeConclusion) {
-        if !status.isDaemon { exit = conclusion.answer.exit ?? 0 }
+        if !status.isDaemon {
+            exit = conclusion.answer.exit ?? 0
+            if conclusion.isFailure { untold.append(conclusion.take) }
+        }
         guard let index = entries.firstIndex(where: { $0.id == conclusion.take }) else { return }
         let entry = entries[index]
         switch entry.owner {
@@ -52,7 +55,17 @@ extension RecorderMachine {
 
     /// Gives a text to the client that it is promised to, once it is there.
     mutating func give(_ entry: Entry) {
-        guard let claim = entry.claim, case .concluded(let conclusion) = entry.stage else { return }
+        guard let claim = entry.claim, case .concluded(var conclusion) = entry.stage else { return }
+        untold.removeAll { $0 == entry.id }
+        if let first = untold.first {
+            let failed =
+                untold.count == 1
+                ? "take \(first.text), before this one, has no text: utter show \(first.shortName)"
+                : "\(untold.count) takes before this one have no text: utter list"
+            conclusion.answer.lines =
+                [.line("warning: \(failed)")] + (conclusion.answer.lines ?? [])
+            untold = []
+        }
         let wantsReport = claim.request.report == true
         actions.append(.result(conclusion, claim.client, wantsReport: wantsReport))
     }

@@ -50,6 +50,8 @@ package struct RecorderMachine: Sendable {
     private let press: String?
     /// Whether texts go where the press says, other than to standard output.
     let hasPlaces: Bool
+    /// The takes of a recorder in the background that have failed, of which no client has heard.
+    var untold: [TakeID] = []
     /// Whether the next recorder may have the socket.
     private(set) var hasGivenUp = false
     var actions: [Action] = []

@@ -122,6 +122,29 @@ import Testing
         #expect(leave(1, hasPrinted: true) == ["release", "sweep", "forget"])
     }
 
+    @Test func theFailuresOfALoopAreToldWithTheNextResult() {
+        var machine = RecorderMachine(.request(nil, hasPlaces: true), process: 1)
+        for (number, exit) in [(1, 76), (2, 130), (3, 0), (4, 75)] as [(Int, Int32)] {
+            _ = machine.handle(.began(number, RecorderWorld.id(number)))
+            let conclusion = TakeConclusion(
+                take: RecorderWorld.id(number), exit: exit, text: exit == 0 ? "go" : nil,
+                lines: [], report: "", isSettled: true)
+            if number == 4 {
+                _ = machine.handle(
+                    .carriedOut(ControlRequest(.stop), .stopped(number), clients[0]))
+            }
+            let told = machine.handle(.concluded(conclusion)).flatMap { action in
+                if case .result(let conclusion, _, _) = action {
+                    conclusion.answer.lines ?? []
+                } else {
+                    []
+                }
+            }
+            let words = "take \(id.text), before this one, has no text: utter show \(id.shortName)"
+            #expect(told == (number == 4 ? [.line("warning: \(words)")] : []))
+        }
+    }
+
     @Test mutating func aClientThatLeavesEarlyHasPrintedNothing() {
         #expect(leave(0, hasPrinted: true) == [])
         #expect(conclude() == [])

@@ -115,9 +115,9 @@ extension RecorderWorld {
             key.add(take.isForgotten)
             if take.isForgotten { continue }
             key.add(take.isCaptured)
-            key.add(!take.isCaptured && take.isHeard)
-            key.add(!take.isCaptured && take.isResuming)
-            key.add(!take.isCaptured && take.isPausing)
+            key.add(!take.isFollowed && take.isHeard)
+            key.add(!take.isFollowed && take.isResuming)
+            key.add(!take.isFollowed && take.isPausing)
             key.add(take.isConcluded)
             key.add(take.isCancelled)
             key.add(take.isPrinted)

@@ -108,7 +108,13 @@ final class Recorder: Sendable {
                 try? await Task.sleep(for: Self.patience)
                 handle(.unasked)
             }
-            for await take in takes { group.addTask { [self] in await follow(take) } }
+            // The texts of a loop go where they belong in the order in which they were spoken.
+            var before = AsyncStream<Never> { $0.finish() }
+            for await take in takes {
+                let (isGiven, given) = AsyncStream<Never>.makeStream()
+                group.addTask { [self, before] in await follow(take, behind: before, given) }
+                if listensAgain { before = isGiven }
+            }
             group.cancelAll()
         }
         owner.remove()
@@ -215,8 +221,11 @@ final class Recorder: Sendable {
 
     // MARK: - Takes
 
-    /// Shows a take to its end, and gives its text away; on the main thread.
-    private func follow(_ take: Take) async {
+    /// Shows a take to its end, and gives its text away behind another one; on the main thread.
+    private func follow(
+        _ take: Take, behind before: AsyncStream<Never>,
+        _ given: AsyncStream<Never>.Continuation
+    ) async {
         let followed = core.withLock { $0.followed(take.id) }
         var (session, notice) = (session, followed?.notice)
         session.audioTime = followed?.audioTime
@@ -235,11 +244,13 @@ final class Recorder: Sendable {
             plans.withLock { $0.forgetSecrets() }
         }
         handle(.concluded(conclusion))
+        for await _ in before {}
         if let due = core.withLock({ $0.machine.due(take.id) }) {
             let complaints = await give(due.0, due.places)
             if !complaints.isEmpty { notice?.tellUnplacedText() }
             handle(.given(take.id, complaints: complaints))
         }
+        given.finish()
         await wait(forOneWhoAsksFor: take.id)
     }
 

@@ -63,10 +63,9 @@ enum Recording {
     ) async throws {
         // An end that comes later finds the socket.
         let end = place.lastEnd
-        let places = TextOutput.meant(by: options.output.texts)
         let purpose = RecorderMachine.Purpose.request(
             end, press: Press.mark(of: ProgramStart.current.words.dropFirst(2)),
-            hasPlaces: places.contains { $0 != .standardOutput })
+            hasPlaces: TextOutput.hasPlaces(options.output.texts))
         try await record(options, owner, isVoice: true, for: purpose) {
             recorder, longest throws(CommandFailure) in
             try await recorder.run(request, longest: longest, listensAgain: listensAgain) {

@@ -91,6 +91,11 @@ package final class TextOutput: Sendable {
         options.isGiven ? sinks(options) : (try? settings()) ?? []
     }
 
+    /// Whether a text goes elsewhere than to standard output.
+    static func hasPlaces(_ options: TextOptions) -> Bool {
+        meant(by: options).contains { $0 != .standardOutput }
+    }
+
     private static func sinks(_ options: TextOptions) -> [TextSink] {
         options.output.map { $0 == "-" ? .standardOutput : .file($0) }
             + (options.copy ? [.clipboard] : []) + (options.type ? [.keyboard] : [])

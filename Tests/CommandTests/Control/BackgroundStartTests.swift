@@ -3,6 +3,7 @@
 import TestSupport
 import Testing
 
+@testable import LinuxPlatform
 @testable import Utter
 
 /// `utter start` and `toggle` by themselves: they come back, and a recorder goes on.
@@ -49,9 +50,45 @@ import Testing
         #expect(start.status == .exited(0), "\(start.errorText)")
         #expect(await comesTrue { !bench.hasSocket })
         #expect(String(decoding: try readFile(file), as: UTF8.self) == "one\nTwo\n")
-        let silent = try await bench.run("start", "--loop")
-        #expect(silent.status == .exited(64))
-        #expect(silent.errorText.contains("--silence 1s"))
+        for (options, lack) in [([], "--silence 1s"), (["--silence", "1s"], "--copy")] {
+            let refused = try await bench.bench.start(["start", "--loop"] + options).result()
+            #expect(refused.status == .exited(64))
+            #expect(refused.errorText.contains(lack), "\(refused.errorText)")
+        }
+    }
+
+    /// The first sentence is answered last; the stop tells of one that was refused.
+    @Test func theTextsOfALoopComeInTheOrderOfSpeech() async throws {
+        let folder = try TemporaryFolder()
+        let gate = Gate()
+        let bench = try ControlBench(
+            RecordingServer(
+                scripts: [
+                    [
+                        .readHead, .readBodyToEnd, .stallUntil(gate),
+                        .respond(status: 200, text: "one"),
+                    ],
+                    .answer(status: 400, text: "too bad"), .answer(text: "three"),
+                ], otherwise: .answer(text: "more")),
+            ["UTTER_FOREGROUND": "false"], card: VirtualMicrophone(.talking(in: folder)))
+        let file = folder.path("texts")
+        let start = try await bench.run("start", "--loop", "--silence", "600ms", "-o", file)
+        #expect(start.status == .exited(0), "\(start.errorText)")
+        let isThirdAnswered = await comesTrue {
+            // A folder may go while it is looked at.
+            (try? bench.bench.takes().contains { try $0.manifestText.contains("three") }) == true
+        }
+        #expect(isThirdAnswered && !Folder.mayExist(at: file))
+        gate.open()
+        let hasBoth = await comesTrue {
+            // It is not there yet.
+            (try? readFile(file))?.starts(with: "one\nthree\n".utf8) == true
+        }
+        #expect(hasBoth)
+        let stop = try await bench.run("stop")
+        let words = ", before this one, has no text: utter show "
+        #expect(stop.errorText.contains(words), "\(stop.errorText)")
+        #expect(await comesTrue { !bench.hasSocket })
     }
 
     @Test func theTerminalThatHasBegunItMayClose() async throws {

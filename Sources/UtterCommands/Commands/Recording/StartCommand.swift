@@ -17,8 +17,8 @@ struct StartCommand: AsyncParsableCommand {
             profiles, --preset, --copy, --type and --notify.
 
             With --loop and --silence the hands are free: a pause ends a sentence, its text goes
-            where the options say, and the next one is recorded at once, until 'utter stop',
-            'utter cancel', or the words of text.stop-word at the end of a sentence.
+            where the options say, in the order of speech, and the next one is recorded at once, until
+            'utter stop', 'utter cancel', or the words of text.stop-word at the end of a sentence.
             """)
 
     @Flag(help: "Record sentence after sentence, each ended by the pause of --silence.")
@@ -31,6 +31,11 @@ struct StartCommand: AsyncParsableCommand {
         let silence = try KnownSettings.silence.value(options.voice.silence)?.duration ?? .zero
         guard !loop || silence > .zero else {
             throw ValidationError("--loop needs a pause that ends a sentence: --silence 1s.")
+        }
+        guard !loop || TextOutput.hasPlaces(options.output.texts) else {
+            throw ValidationError(
+                "--loop needs a place for its texts: --type, --copy, -o FILE or --run COMMAND; a stop "
+                    + "prints the last one alone.")
         }
         try await Recording.run(.start, options, listensAgain: loop)
     }
