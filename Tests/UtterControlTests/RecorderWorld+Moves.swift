@@ -109,15 +109,16 @@ extension RecorderWorld {
         key.add(talk.isListening)
         key.add(-1)
         for take in takes {
-            // The rest says how it came there, and changes nothing of what follows.
-            key.add(take.isAwaited)
             key.add(take.isFollowed)
-            key.add(take.isForgotten)
-            if take.isForgotten { continue }
-            key.add(take.isCaptured)
+            // The dictation remembers it until then.
             key.add(!take.isFollowed && take.isHeard)
             key.add(!take.isFollowed && take.isResuming)
             key.add(!take.isFollowed && take.isPausing)
+            key.add(take.isAwaited)
+            key.add(take.isForgotten)
+            // The rest says how it came there, and changes nothing of what follows.
+            if take.isForgotten { continue }
+            key.add(take.isCaptured)
             key.add(take.isConcluded)
             key.add(take.isCancelled)
             key.add(take.isPrinted)
