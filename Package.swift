@@ -396,11 +396,19 @@ let package = Package(
             dependencies: [
                 "UtterCLI", "UtterEarCLI", "UtterEndpointCLI", "UtterKeysCLI", "UtterWorkCLI",
                 "utter-manual", "UtterCommands",
-                "Utter", "AudioCore", "AudioDevices", "Capture", "Cassettes", "CEvdev",
-                "Cryptography", "KeyboardDevices", "LinuxPlatform", "Settings", "ShortcutPortal",
-                "OperatorMetrics", "SpeechService", "TestSupport", "UtterControl", "UtterSettings",
-                "UtterTerminal",
+                "Utter", "Capture", "Cassettes", "Cryptography", "LinuxPlatform", "Settings",
+                "SpeechService", "TakeStore", "TestSupport", "UtterSettings", "UtterTerminal",
                 argumentParser,
+            ],
+            swiftSettings: settings),
+        // Two modules, which are compiled at the same time.
+        .testTarget(
+            name: "RecordingCommandTests",
+            dependencies: [
+                "UtterCLI", "UtterEarCLI", "UtterEndpointCLI", "UtterKeysCLI", "utter-manual",
+                "UtterCommands",
+                "Utter", "AudioCodecs", "AudioCore", "CEvdev", "LinuxPlatform", "ShortcutPortal",
+                "SpeechService", "TestSupport", "UtterControl", "UtterSettings", "UtterTerminal",
             ],
             swiftSettings: settings),
         .testTarget(

@@ -22,7 +22,7 @@ flags=("${test_flags[@]}" --scratch-path .build-test)
 log=.build-test/test.log
 
 # They take most of the time, and so does one test of others, which tries all orders of a recorder.
-slow_modules='CommandTests|FaultTests|FleetTests|RecognitionEndpointTests'
+slow_modules='CommandTests|RecordingCommandTests|FaultTests|FleetTests|RecognitionEndpointTests'
 slow_test=everyOrderIsHandled
 
 # With a sanitizer a program takes long to start: of faults that are alike, one has to do, and all

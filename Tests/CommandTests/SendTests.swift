@@ -66,7 +66,7 @@ import Testing
             ["send", "--json", Clip.digits.path, Clip.goForward.path, "-", mp3, Clip.cards.path],
             input: .bytes([]))
         let result = try await run.result()
-        let objects = try result.output.split(separator: 0x0A).map { try JSONText(Array($0)) }
+        let objects = try result.output.split(separator: 0x0A).map { try ParsedJSON(Array($0)) }
         #expect(
             objects.map { $0["file"]?.string }
                 == [Clip.digits.path, Clip.goForward.path, "-", mp3, Clip.cards.path])

@@ -7,10 +7,6 @@ import Testing
 @testable import Utter
 @testable import UtterCommands
 
-extension String {
-    var asInHints: String { TakeID(self)?.shortName ?? self }
-}
-
 /// Hints that say what to type: it can be typed as it stands.
 @Suite struct FollowedHintTests {
     /// A command that the sources say behind a colon.

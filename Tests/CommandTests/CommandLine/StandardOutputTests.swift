@@ -62,7 +62,7 @@ import Testing
 
         #expect(result.status == .exited(0))
         #expect(result.output.filter { $0 == 0x0A }.count == 1)
-        let object = try JSONText(result.output)
+        let object = try ParsedJSON(result.output)
         #expect(object.names == Self.members)
         #expect(object["version"] == .number(1))
         #expect(object["exit"] == .number(0))
@@ -98,7 +98,7 @@ import Testing
         let result = try await bench.run(
             "send", "--json", "-c", "retry.never=true", Clip.digits.path)
         #expect(result.status == .exited(75))
-        let object = try JSONText(result.output)
+        let object = try ParsedJSON(result.output)
         #expect(object.names == Self.members)
         #expect(object["text"] == .null)
         #expect(object["exit"] == .number(75))
@@ -114,7 +114,7 @@ import Testing
         let bench = try Bench()
         let result = try await bench.run("send", "--json", "missing.wav")
         #expect(result.status == .exited(66))
-        let object = try JSONText(result.output)
+        let object = try ParsedJSON(result.output)
         #expect(object["exit"] == .number(66))
         #expect(object["kept"] == .null)
         #expect(try bench.takes().isEmpty)
@@ -125,7 +125,7 @@ import Testing
         let result = try await bench.run(
             "send", "--json", "-c", "auth.credential=missing", Clip.digits.path)
         #expect(result.status == .exited(78))
-        let object = try JSONText(result.output)
+        let object = try ParsedJSON(result.output)
         #expect(object.names == Self.members)
         #expect(object["id"] == .null)
         #expect(object["exit"] == .number(78))

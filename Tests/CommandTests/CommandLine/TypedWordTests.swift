@@ -82,19 +82,4 @@ import Testing
         let known = try await bench.run("list", "--encrypt-key", key).outputText
         #expect(known.contains("the program ended while it was recording"), "\(known)")
     }
-
-    @Test func aStartAtADaemonComesBackOnceSomethingIsRecorded() async throws {
-        let bench = try ControlBench(.hearing("heard"))
-        let daemon = try await bench.daemon()
-        bench.card.setHanging()
-        let start = try bench.start("start")
-        #expect(try await bench.reaches(.arming))
-        #expect(start.status == nil && !start.errorText.contains("recording take"))
-        bench.card.setHanging(false)
-        #expect(try await start.result().status == .exited(0))
-        let status = try await bench.run("status").outputText
-        #expect(status.hasPrefix("recording"), "\(status)")
-        #expect(try await bench.run("cancel").status == .exited(0))
-        try await daemon.terminate()
-    }
 }

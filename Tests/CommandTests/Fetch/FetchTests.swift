@@ -67,7 +67,7 @@ import Testing
         let server = try FileServer(["/a": .init(Self.bytes)])
         let result = try await bench.run("fetch", "--events", server.url("/a"), server.url("/b"))
         let events = try result.outputText.split(separator: "\n").map {
-            try JSONText(Array($0.utf8))
+            try ParsedJSON(Array($0.utf8))
         }
         #expect(events.first?["event"] == .string("fetching"))
         #expect(events.first?["totalBytes"] == .number(200_000))
@@ -146,7 +146,7 @@ import Testing
         let fetched = try await run.result()
         #expect(fetched.status == .exited(0), "\(fetched.errorText)")
         #expect(server.requests.count == 2)
-        let listed = try JSONText(await bench.run("list", "--json").output)
+        let listed = try ParsedJSON(await bench.run("list", "--json").output)
         #expect(listed.array?.count == 1 && listed[0]?["url"]?.string != nil)
         #expect(listed[0]?["id"] == .string(id) && listed[0]?["state"] == .string("done"))
         #expect(listed[0]?["bytes"] == .number(200_000))
@@ -199,7 +199,7 @@ import Testing
             #expect(result.status == .exited(0))
             #expect(result.errorText.contains("warning: \(url): \(words)\n"))
         }
-        let report = try JSONText(await bench.run("send", "--json", url).output)
+        let report = try ParsedJSON(await bench.run("send", "--json", url).output)
         #expect(report["notices"]?.array?.contains(.string(words)) == true)
     }
 

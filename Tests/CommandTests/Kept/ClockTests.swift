@@ -20,11 +20,11 @@ import Testing
         run.signal(SIGUSR1)
         let result = try await run.result()
         #expect(result.status == .exited(0))
-        let object = try JSONText(result.output)
+        let object = try ParsedJSON(result.output)
         #expect(object["text"] == .string("no time"))
         #expect(object["gaps"] == .array([]))
         let body = try #require(server.requests.first?.body)
-        let isRight = body == RecordTests.samples(body.count / 2)
+        let isRight = body == VirtualMicrophone.pcm(body.count / 2)
         #expect(isRight)
         #expect(server.requests.count == 1)
     }
@@ -135,7 +135,7 @@ import Testing
             list.first?.contains("  40 d  kept  0:02.4  too old to be sent unasked; cannot ")
                 == true)
         #expect(list.last?.contains("too old") == false)
-        let json = try JSONText(try await bench.run("list", "--json").output)
+        let json = try ParsedJSON(try await bench.run("list", "--json").output)
         #expect(json[0]?["tooOld"] == .bool(true))
         #expect(json[1]?["tooOld"] == nil)
 

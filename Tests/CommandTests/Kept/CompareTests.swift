@@ -59,7 +59,7 @@ import Testing
         _ = try await bench.keep()
         let result = try await bench.run("retry", "--json", "--service", "one,three")
         #expect(result.status == .exited(77))
-        let rows = try JSONText(result.output)
+        let rows = try ParsedJSON(result.output)
         #expect(rows[0]?["service"] == .string("one"))
         #expect(rows[0]?["text"] == .string("go forward ten meters"))
         #expect(rows[0]?["exit"] == .number(0) && rows[0]?["error"] == .null)

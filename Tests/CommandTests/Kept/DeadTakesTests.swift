@@ -103,7 +103,7 @@ import Testing
         let list = try await bench.run("list")
         #expect(list.outputText.split(separator: "\n").count == 1)
         #expect(!list.outputText.contains("unreadable"))
-        #expect(try JSONText(try await bench.run("list", "--json").output).array?.count == 1)
+        #expect(try ParsedJSON(try await bench.run("list", "--json").output).array?.count == 1)
         let last = try await bench.run("show", "last", "--json")
         #expect(last.outputText.contains(take.id))
         // It stays: it may be another program's.

@@ -181,7 +181,7 @@ import Testing
         ).result()
         #expect(result.status == .exited(0), "\(result.errorText)")
         let written = try players.heard()
-        #expect(written == RecordTests.samples(written.count / 2))
+        #expect(written == VirtualMicrophone.pcm(written.count / 2))
         #expect(written.count >= 16_000)
     }
 

@@ -70,7 +70,7 @@ import Testing
             #expect(exported.errorText.contains("warning: its last 1786 ms are not on the disk\n"))
             let result = try await bench.start(command).result()
             #expect(result.errorText.contains("its last 1786 ms are not on the disk\n"))
-            let object = try JSONText(result.output)
+            let object = try ParsedJSON(result.output)
             #expect(object["durationMs"] == .number(1_000))
             #expect(object["imbalance"] == .null)
             #expect(server.requests.last?.body.count == 32_000)

@@ -122,7 +122,7 @@ import Testing
             "  unreadable        -  cannot be read: ",
             "  foreign           -  notes.txt: not a take", "  quarantined       -  \(names[1]): ",
         ] { #expect(list.outputText.contains(words), "\(list.outputText)") }
-        let json = try JSONText(try await bench.run("list", "--json").output)
+        let json = try ParsedJSON(try await bench.run("list", "--json").output)
         #expect(json[1]?["state"] == .string("quarantined"))
         let flush = try await bench.run("flush", "--to", server.url())
         #expect(flush.outputText == "good\n")

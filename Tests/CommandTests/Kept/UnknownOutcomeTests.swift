@@ -36,7 +36,7 @@ import Testing
         #expect(requests.map { $0["Utter-Attempt"] } == ["1", "2"])
         #expect(Set(requests.map { $0["Idempotency-Key"] }).count == 1)
         #expect(requests.last?["Content-Digest"]?.hasPrefix("sha-256=:") == true)
-        let report = try JSONText(result.output)
+        let report = try ParsedJSON(result.output)
         #expect(report["mayBeDoubled"] == .bool(true))
         #expect(report["attempts"]?[0]?["number"] == .number(1))
         #expect(report["attempts"]?[1]?["number"] == .number(2))
@@ -135,7 +135,7 @@ import Testing
         let result = try await Bench(server: server).run(
             "send", "--json", "--pace", "realtime", Clip.digits.path)
         #expect(result.status == .exited(0))
-        let report = try JSONText(result.output)
+        let report = try ParsedJSON(result.output)
         #expect(server.requests.map { $0["Utter-Attempt"] } == ["1", "2", "3"])
         let attempts = (0..<4).compactMap { report["attempts"]?[$0] }
         #expect(attempts.map { $0["number"] } == [1, 2, 3].map { .number($0) })

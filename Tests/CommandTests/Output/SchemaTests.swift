@@ -38,8 +38,8 @@ import Testing
     }
 
     @Test func bothSchemasSayTheSameOfAnOutcome() throws {
-        func schema(_ name: String) throws -> JSONText {
-            try JSONText(readFile(SourceTree.path("docs/\(name).schema.json")))
+        func schema(_ name: String) throws -> ParsedJSON {
+            try ParsedJSON(readFile(SourceTree.path("docs/\(name).schema.json")))
         }
         guard case .object(let alone) = try schema("outcome"),
             case .object(let inEvents)? = try schema("events")["$defs"]?["outcome"]
@@ -52,7 +52,7 @@ import Testing
 
     @Test(arguments: ["outcome", "events", "list"])
     func eachMemberIsDescribed(_ name: String) throws {
-        func judge(_ schema: JSONText, _ place: String) {
+        func judge(_ schema: ParsedJSON, _ place: String) {
             guard case .object(let parts) = schema else { return }
             if case .object(let members)? = parts["properties"] {
                 for (name, member) in members {
@@ -61,13 +61,13 @@ import Testing
             }
             for (name, part) in parts { judge(part, "\(place).\(name)") }
         }
-        judge(try JSONText(readFile(SourceTree.path("docs/\(name).schema.json"))), name)
+        judge(try ParsedJSON(readFile(SourceTree.path("docs/\(name).schema.json"))), name)
     }
 
     @Test func theEventsAreAsTheSchemaSays() async throws {
         let (bench, files) = try bench()
         let result = try await bench.start(["send", "--events"] + files).result()
-        let events = try result.output.split(separator: 0x0A).map { try JSONText(Array($0)) }
+        let events = try result.output.split(separator: 0x0A).map { try ParsedJSON(Array($0)) }
         #expect(try Schema(name: "events").judge(result.output) == events.count)
         let first = events.filter { $0["file"]?.string == files[0] }.compactMap {
             $0["event"]?.string
@@ -118,7 +118,7 @@ import Testing
         let bench = try Bench(
             server: .hearing(#"{"text": "a\u009b2J\u202eb\u007f\u001b[31mc"}"#))
         let result = try await bench.run("send", "--json", Clip.digits.path)
-        let text = try #require(try JSONText(result.output)["text"]?.string)
+        let text = try #require(try ParsedJSON(result.output)["text"]?.string)
         #expect(text == "abc")
         let listed = try await bench.run("list", "--json")
         for output in [result.outputText, listed.outputText] {

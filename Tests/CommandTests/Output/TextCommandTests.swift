@@ -23,7 +23,7 @@ import Testing
         let result = try await bench.run(
             "send", "-q", Clip.digits.path, "--json", "--run", "tr a-z A-Z")
         #expect(result.status == .exited(0))
-        #expect(try JSONText(result.output)["text"] == .string("go forward"))
+        #expect(try ParsedJSON(result.output)["text"] == .string("go forward"))
         #expect(result.errorText == "GO FORWARD\n")
     }
 
@@ -39,8 +39,8 @@ import Testing
                 """)
         let json = try await bench.run("send", "--json", Clip.digits.path, "--run", "kill -9 $$")
         #expect(json.status == .exited(74))
-        #expect(try JSONText(json.output)["exit"] == .number(74))
-        #expect(try JSONText(json.output)["text"] == .string("go forward"))
+        #expect(try ParsedJSON(json.output)["exit"] == .number(74))
+        #expect(try ParsedJSON(json.output)["text"] == .string("go forward"))
         #expect(json.errorText.contains("--run: the command was ended by signal 9"))
     }
 

@@ -166,7 +166,7 @@ import Testing
         let result = try await bench.run("send", Clip.digits.path, "--json", "-o", path)
         #expect(result.status == .exited(0), "\(result.errorText)")
         #expect(result.output.isEmpty)
-        #expect(try JSONText(readFile(path))["text"] == .string("new words"))
+        #expect(try ParsedJSON(readFile(path))["text"] == .string("new words"))
     }
 
     @Test func noLineFeedIsWrittenWhenNoneIsWanted() async throws {
@@ -250,7 +250,7 @@ import Testing
                 == "WEBVTT\n\n00:00:00.100 --> 00:00:01.250\ngo forward\n")
         let json = try bench.folder.read("out/\(names[1]).json")
         #expect(try Schema(name: "outcome").judge(json) == 1)
-        #expect(try JSONText(json)["text"] == .string("go forward"))
+        #expect(try ParsedJSON(json)["text"] == .string("go forward"))
     }
 
     /// A word without times, or with ones that cannot be, is in the text alone; the recording has an end.

@@ -64,7 +64,7 @@ struct TextRuleTests {
             ], variables: ["UTTER_TOKEN": "a-secret-token"]
         ).result()
         #expect(result.status == .exited(0), "\(result.errorText)")
-        let object = try JSONText(readFile(file))
+        let object = try ParsedJSON(readFile(file))
         #expect(object["text"] == .string("the text"))
         #expect(object["raw"] == .string("teh text"))
         #expect(String(decoding: try readFile(file + ".run"), as: UTF8.self) == "the text\n")

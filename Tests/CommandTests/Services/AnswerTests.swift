@@ -6,9 +6,9 @@ import Testing
 /// What `utter send` reads out of answers that are not one text.
 @Suite struct AnswerTests {
     /// Sends a recording, and returns the report of `send --json` on this answer.
-    private func report(of answer: String) async throws -> JSONText {
+    private func report(of answer: String) async throws -> ParsedJSON {
         let bench = try Bench(server: try RecordingServer(otherwise: .json(answer)))
-        return try JSONText(try await bench.run("send", "--json", Clip.digits.path).output)
+        return try ParsedJSON(try await bench.run("send", "--json", Clip.digits.path).output)
     }
 
     @Test func whatIsToldBesideTheTextIsInTheReport() async throws {

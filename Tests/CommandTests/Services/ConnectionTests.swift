@@ -40,7 +40,7 @@ import Testing
             "-c", "connection.ca-file=\(front.certificateFile)", Clip.goForward.path)
         #expect(result.status == .exited(0), "\(result.errorText)")
         let last = try #require(result.outputText.split(separator: "\n").last)
-        let report = try #require(try JSONText(Array(last.utf8))["outcome"])
+        let report = try #require(try ParsedJSON(Array(last.utf8))["outcome"])
         #expect(report["retries"] == .number(1))
         #expect(report["redirects"] == .number(0))
         let attempt = try #require(report["attempts"]?[1])

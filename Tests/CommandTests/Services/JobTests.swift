@@ -89,7 +89,7 @@ import Testing
         run.signal(SIGKILL)
         #expect(try await run.result().status == .signalled(SIGKILL))
         let result = try await bench.run("retry", "last", "--json")
-        let report = try JSONText(result.output)
+        let report = try ParsedJSON(result.output)
         #expect(report["text"] == .string("go forward"), "\(result.errorText)")
         // The request that was not answered is made again, and none before it.
         let expected = (service.talk[...last] + service.talk[last...]).map(\.request)

@@ -21,7 +21,7 @@ import Testing
         #expect(result.outputText == "heard\n", "\(result.errorText)")
         let text = "the recording ends and is sent: the service takes 0.5 s at most"
         #expect(result.errorText.contains(text), "\(result.errorText)")
-        #expect(bench.requests.first?.body == RecordTests.samples(8_000))
+        #expect(bench.requests.first?.body == VirtualMicrophone.pcm(8_000))
     }
 
     @Test func aPersonIsWarnedTenSecondsBefore() async throws {

@@ -110,7 +110,7 @@ import Testing
             // The program shows a take as it is remembered: every eighth is asked for.
             let shown =
                 index % 8 == 0
-                ? try JSONText(try await bench.run("show", "--json", take.id).output)
+                ? try ParsedJSON(try await bench.run("show", "--json", take.id).output)
                 : try #require(all[take.id]).manifest
             let saysTwice =
                 take.saysTwice || retry.errorText.contains("take \(take.id) was sent twice")
@@ -161,7 +161,7 @@ import Testing
 
     /// Compares a take's account with the book of the service, and returns all differences.
     private static func wrongs(
-        of take: JSONText, saysTwice: Bool, committed: [TakeLedger.Entry],
+        of take: ParsedJSON, saysTwice: Bool, committed: [TakeLedger.Entry],
         requests: [RecordedRequest], harmed: LinkFault.Direction
     ) -> [String] {
         guard committed.count == 1, committed[0].body == samples else {

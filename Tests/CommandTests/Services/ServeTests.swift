@@ -4,22 +4,6 @@ import Glibc
 import TestSupport
 import Testing
 
-extension Bench {
-    static let grammar = SourceTree.path("samples/grammar/demo.gram")
-
-    /// Starts an endpoint on a free port.
-    ///
-    /// - Returns: the running program and its URL.
-    func serve(_ options: String...) async throws -> (BenchRun, String) {
-        let run = try start(["serve", "--port", "0"] + options)
-        try #require(await run.wait(for: "/recognize\n", in: .error))
-        let text = String(decoding: run.error, as: UTF8.self)
-        let match = try #require(
-            text.firstMatch(of: /listening on (http:\/\/127\.0\.0\.1:\d+\/\S+)/))
-        return (run, String(match.1))
-    }
-}
-
 @Suite struct ServeTests {
     private let grammar = Bench.grammar
 
@@ -321,7 +305,7 @@ extension Bench {
         let result = try await Bench().run(
             "demo", "--json", "--pace", "max", "--grammar", grammar, Clip.goForward.path)
         #expect(result.status == .exited(0))
-        let object = try JSONText(result.output)
+        let object = try ParsedJSON(result.output)
         #expect(object["text"] == .string("go forward ten meters"))
     }
 

@@ -73,6 +73,11 @@ package final class VirtualMicrophone: Sendable {
         return Int16(bitPattern: UInt16(mixed >> 48))
     }
 
+    /// The bytes that a card with numbered frames gives first.
+    package static func pcm(_ frames: Int) -> [UInt8] {
+        WAVBytes.pcm((0..<frames).map { sample(at: $0) })
+    }
+
     package var account: VirtualCardAccount {
         var words = [UInt64](repeating: 0, count: 64)
         _ = words.withUnsafeMutableBytes { pread(state, $0.baseAddress, $0.count, 0) }

@@ -18,7 +18,7 @@ import Testing
         #expect(try await bench.run("last").outputText == "three\n")
         #expect(try await bench.run("last", "-n", "2").outputText == "two\nthree\n")
         #expect(try await bench.run("last", "-n", "9").outputText == "one\ntwo\nthree\n")
-        let json = try JSONText(try await bench.run("last", "-n", "2", "--json").output)
+        let json = try ParsedJSON(try await bench.run("last", "-n", "2", "--json").output)
         #expect(json[0]?["transcript"] == .string("two") && json[2] == nil)
         let typed = try await bench.run("last", "--type")
         #expect(typed.status == .exited(0) && typed.output.isEmpty)

@@ -49,7 +49,7 @@ import Testing
         _ = try await bench.run("send", try bench.fresh(.goForward))
         let shown = try await bench.run("stats")
         #expect(shown.outputText.contains("all"), "\(shown.errorText)")
-        let json = try JSONText(try await bench.run("stats", "--json").output)
+        let json = try ParsedJSON(try await bench.run("stats", "--json").output)
         #expect(json["all"]?["words"]?.number == 4 && json["days"]?.array?.count == 1)
         #expect(json["all"]?["waitMedian"]?.number != nil)
         let wrong = try await bench.run("-c", "stats.prices=openai", "stats")

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import TestSupport
+import Testing
+
+/// What `utter` makes of a voice, of silence and of a microphone that is not right.
+@Suite struct VoiceTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    @Test func silenceBehindAVoiceEndsARecordingWithoutATerminal() async throws {
+        let card = try VirtualMicrophone.saying(.goForward, in: folder)
+        let server = try RecordingServer.hearing("go forward")
+        let result = try await Bench(server: server, microphone: card).run("--silence", "600ms")
+        #expect(result.status == .exited(0))
+        #expect(result.outputText == "go forward\n")
+        #expect(result.errorText.contains("stopped after the pause that --silence sets\n"))
+        // All of it was sent: what was said, and the silence behind it.
+        let body = try #require(server.requests.first?.body)
+        #expect(body.count / 32 > 2_700)
+    }
+
+    @Test func aRecordingWithoutAVoiceSaysSo() async throws {
+        let card = try VirtualMicrophone.repeating([60, -60], in: folder)
+        let server = try RecordingServer.hearing(#"{"text": ""}"#)
+        let result = try await Bench(server: server, microphone: card).run("--for", "500ms")
+        #expect(result.status == .exited(1))
+        #expect(result.errorText.contains("utter: no speech heard (peak -55 dBFS)\n"))
+    }
+
+    @Test(
+        arguments: [
+            ([0], "the microphone delivers only digital silence; is it muted?"),
+            ([0, 1], "the input delivers nothing but its last bit; is a microphone connected?"),
+            ([60, -60], "the microphone is very quiet; is its level turned down?"),
+            ([.max, .min], "the microphone is cut off at full scale; turn its level down"),
+        ] as [([Int16], String)])
+    func whatIsWrongIsSaidWhileItRecords(_ pattern: [Int16], _ text: String) async throws {
+        let card = try VirtualMicrophone.repeating(pattern, in: folder)
+        let server = try RecordingServer.hearing("heard")
+        // What is clipped is told before a take is long enough to be sent.
+        let run = try Bench(server: server, microphone: card).start(["-c", "recording.min=0"])
+        #expect(await run.wait(for: "utter: warning: \(text)\n", in: .error))
+        run.signal(SIGUSR1)
+        #expect(try await run.result().status == .exited(0))
+    }
+
+    @Test func aTouchOfTheKeyIsDroppedWithAWord() async throws {
+        let card = try VirtualMicrophone()
+        let bench = try Bench(server: .hearing("heard"), microphone: card)
+        let run = try bench.start(["-v", "-c", "recording.min=10m"])
+        #expect(await run.wait(for: "first frame after ", in: .error))
+        run.signal(SIGUSR1)
+        let result = try await run.result()
+        #expect(result.status == .exited(1))
+        #expect(result.output.isEmpty)
+        #expect(result.errorText.contains("utter: too short: "))
+        #expect(result.errorText.contains(" ms were recorded, and are not sent\n"))
+        #expect(!result.errorText.contains("kept: "))
+        #expect(try bench.onlyTake()?.manifest["state"] == .string("cancelled"))
+        #expect(!bench.requests.contains { $0.lastChunkAt != nil })
+    }
+
+    @Test func aRecordingForATimeIsNeverTooShort() async throws {
+        let bench = try Bench(server: .hearing("heard"), microphone: try VirtualMicrophone())
+        let result = try await bench.run("-c", "recording.min=10m", "--for", "100ms")
+        #expect(result.outputText == "heard\n")
+    }
+
+    @Test func whatWasAgreedOnIsSaidInDetailAndInJSON() async throws {
+        let card = try VirtualMicrophone(.builtIn)
+        let bench = try Bench(server: .hearing("heard"), microphone: card)
+        let result = try await bench.run(
+            "--for", "300ms", "-c", "recording.period=40ms", "-v", "--json", "-D", "uttermic")
+        // Every device that is listed can be named.
+        #expect(result.status == .exited(0))
+        #expect(
+            result.errorText.contains("48000 Hz, 2 channels S16_LE, a period of 33 ms, a buffer"))
+        let device = try #require(try ParsedJSON(result.output)["device"])
+        #expect(device["sampleRate"] == .number(48_000))
+        #expect(device["channels"] == .number(2))
+        #expect(device["sampleFormat"] == .string("S16_LE"))
+        #expect(device["periodMs"] == .number(33))
+        #expect(device["bufferMs"] != nil)
+    }
+
+    @Test(arguments: ["9ms", "101ms", "0"]) func aPeriodHasItsBounds(_ period: String) async throws
+    {
+        let result = try await Bench().run("-c", "recording.period=\(period)")
+        #expect(result.status == .exited(64))
+        #expect(
+            result.errorText.contains(
+                "-c recording.period: '\(period)' is not a time from 10ms to 100ms\n"))
+    }
+}
+
+extension VirtualMicrophone {
+    /// Says a recorded voice once, and then nothing.
+    static func saying(_ clip: Clip, in folder: TemporaryFolder) throws -> VirtualMicrophone {
+        let bytes = Array(try readFile(clip.path).dropFirst(44))
+        return try playing(.file(path: try folder.write(bytes, to: "content")))
+    }
+
+    /// Repeats a pattern of samples for ever.
+    static func repeating(
+        _ pattern: [Int16], in folder: TemporaryFolder
+    ) throws -> VirtualMicrophone {
+        let samples = (0..<16_000).map { pattern[$0 % pattern.count] }
+        return try playing(.loop(path: try folder.write(WAVBytes.pcm(samples), to: "content")))
+    }
+
+    private static func playing(_ content: VirtualCard.Content) throws -> VirtualMicrophone {
+        var card = VirtualCard()
+        (card.rates, card.content) = ([16_000], content)
+        return try VirtualMicrophone(card)
+    }
+}
