@@ -133,7 +133,7 @@ import Testing
                 _ = machine.handle(
                     .carriedOut(ControlRequest(.stop), .stopped(number), clients[0]))
             }
-            let told = machine.handle(.concluded(conclusion)).flatMap { action in
+            let told = machine.handle(.concluded(conclusion)).flatMap { action -> [ToldLine] in
                 if case .result(let conclusion, _, _) = action {
                     conclusion.answer.lines ?? []
                 } else {

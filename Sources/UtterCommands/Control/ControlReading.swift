@@ -35,26 +35,51 @@ enum ControlReading {
             guard error.status == .nothingRecorded, request.command == .stop, request.take == nil,
                 !place.isGiven
             else { throw error }
-            throw recordingLeft(since: before) ?? error
+            throw failure(naming: recordingsLeft(since: before)) ?? error
         }
     }
 
     /// How long a recording is remembered that no stop has ended.
     private static let memory = Duration.seconds(3_600)
 
-    /// Names a recording whose program was killed: the newest, if it has begun after the last stop
-    /// or cancel, so that no stop was for it.
-    private static func recordingLeft(since end: ProcessBeginning?) -> CommandFailure? {
-        // A stop names no take that it cannot look at.
-        guard let take = try? Spool(at: Environment.stateFolder).take("last"), take.state == .kept,
+    /// As many of the newest takes are looked at.
+    private static let newestCount = 10
+
+    /// The recordings whose program was killed, the newest first: they have begun after the last stop or
+    /// cancel, so that none was for them.
+    private static func recordingsLeft(since end: ProcessBeginning?) -> [KeptTake] {
+        // No take is named that cannot be looked at.
+        let takes = try? Spool(at: Environment.stateFolder).newest(newestCount) { _ in true }
+        return (takes ?? []).filter { take in
             // Two takes may begin in one second.
-            let began = take.began == take.id.date ? take.id.moment : take.began,
-            Duration.seconds(-began.timeIntervalSinceNow) < min(memory, end?.age ?? memory)
-        else { return nil }
-        let length = take.length.map { " of \(StatusLine.clock($0))" } ?? ""
-        return CommandFailure(
-            "nothing is being recorded any more; your recording\(length) was kept",
-            hint: "send it with: utter retry \(take.id.shortName)", status: .notDelivered)
+            let began = take.began == take.id.date ? take.id.moment : take.began
+            guard take.state == .kept, let began else { return false }
+            return Duration.seconds(-began.timeIntervalSinceNow) < min(memory, end?.age ?? memory)
+        }
+    }
+
+    private static func failure(naming left: [KeptTake]) -> CommandFailure? {
+        kept(left).map { words, command in
+            CommandFailure(
+                "nothing is being recorded any more; \(words)",
+                hint: "send \(left.count == 1 ? "it" : "them") with: \(command)",
+                status: .notDelivered)
+        }
+    }
+
+    private static func kept(_ left: [KeptTake]) -> (words: String, command: String)? {
+        guard let newest = left.first else { return nil }
+        let lengths = left.compactMap { $0.length.map { StatusLine.clock($0) } }.reversed()
+        let length = lengths.isEmpty ? "" : " of \(lengths.joined(separator: " and "))"
+        return left.count == 1
+            ? ("your recording\(length) was kept", "utter retry \(newest.id.shortName)")
+            : ("your recordings\(length) were kept", "utter flush")
+    }
+
+    /// Tells whom a new recording begins for that those before it were not sent.
+    static func tellRecordingsLeft(since end: ProcessBeginning?) {
+        guard let (words, command) = kept(recordingsLeft(since: end)) else { return }
+        StandardError.line("before this one, \(words): \(command)")
     }
 
     /// Ends what is recorded though the command line that is to end it cannot be read: the

@@ -31,12 +31,15 @@ enum Recording {
         request.wait = true  // Also for a daemon that records.
         if texts.isGiven { request.placed = true }
         try address(&request, options, at: place, isOwn: listensAgain)
+        let end = place.lastEnd
+        var hasBegun = false
         for _ in 0..<attempts {
             let status = try ControlReading.ask(request, at: place) {
                 TextOutput(ofEnded: texts, form: form)
             }
             if let status {
                 guard status == .textPrinted else { throw status.code }
+                if hasBegun { ControlReading.tellRecordingsLeft(since: end) }
                 return
             }
             if place.isGiven { throw ControlReading.unanswered(place) }
@@ -46,6 +49,7 @@ enum Recording {
                 Signals.unblock()
                 let words = Array(ProgramStart.current.words.dropFirst())
                 if let status = try RecorderProcess.begin(words, at: place) { throw status.code }
+                hasBegun = true
             } else if let owner = try SocketOwner.claim(place) {
                 request.begun = .own
                 return try await serve(request, at: place, owner, options, listensAgain)

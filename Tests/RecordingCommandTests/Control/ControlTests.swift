@@ -4,6 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
+@testable import LinuxPlatform
 @testable import Utter
 
 /// `utter start`, `stop`, `toggle` and `cancel`, without a daemon.
@@ -254,6 +255,31 @@ import Testing
         let id = try #require(try bench.bench.takes().last?.id)
         #expect(stop.errorText.contains("utter retry \(id.asInHints)\n"), "\(stop.errorText)")
         #expect(try await answered.result().status == .exited(0))
+    }
+
+    /// A press that begins another recording says it, too.
+    @Test func recordingsOfKilledProgramsAreNamed() async throws {
+        let bench = try ControlBench(.hearing("heard"), ["UTTER_FOREGROUND": "false"])
+        var lengths = 0
+        for number in 0..<2 {
+            let toggle = try await bench.run("toggle")
+            lengths += toggle.errorText.matches(of: /your recording of 0:0\d/).count
+            _ = try #require(await bench.server.wait(untilBytes: 32_000, ofRequest: number))
+            let status = try ParsedJSON(await bench.run("status", "--json").output)
+            kill(try #require(status["process"]?.number.map { Int32($0) }), SIGKILL)
+            let isGone = await comesTrue {
+                // Nobody listens any more.
+                (try? LocalSocket.connect(to: bench.place.path, within: .seconds(1))) == nil
+            }
+            #expect(isGone)
+        }
+        #expect(lengths == 1)
+        let stop = try await bench.run("stop")
+        #expect(stop.status == .exited(75))
+        #expect(
+            stop.errorText.contains(/your recordings of 0:0\d.* and 0:0\d.* were kept\n/),
+            "\(stop.errorText)")
+        #expect(stop.errorText.hasSuffix("send them with: utter flush\n"), "\(stop.errorText)")
     }
 
     @Test func aStopIsToldThatTheMicrophoneWasLost() async throws {
