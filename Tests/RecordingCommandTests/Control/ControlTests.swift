@@ -6,6 +6,7 @@ import Testing
 
 @testable import LinuxPlatform
 @testable import Utter
+@testable import UtterControl
 
 /// `utter start`, `stop`, `toggle` and `cancel`, without a daemon.
 @Suite struct ControlTests {

@@ -93,19 +93,19 @@ package final class Bench: Sendable {
     }
 
     /// The takes on the disk, oldest first.
-    package func takes() throws -> [KeptTake] {
+    package func takes() throws -> [TakeOnDisk] {
         let takes = "state/utter/takes"
         // Without a take there is no folder.
         guard let ids = try? folder.names(in: takes) else { return [] }
         return try ids.map { id in
-            KeptTake(
+            TakeOnDisk(
                 id: id, path: folder.path("\(takes)/\(id)"),
                 names: try folder.names(in: "\(takes)/\(id)"))
         }
     }
 
     /// The only take on the disk, or nil.
-    package func onlyTake() throws -> KeptTake? {
+    package func onlyTake() throws -> TakeOnDisk? {
         let takes = try takes()
         return takes.count == 1 ? takes.first : nil
     }
@@ -113,7 +113,8 @@ package final class Bench: Sendable {
     /// Sends a recording to where nothing listens.
     ///
     /// - Returns: the take, which is kept.
-    package func keep(_ clip: Clip = .goForward, _ arguments: String...) async throws -> KeptTake {
+    package func keep(_ clip: Clip = .goForward, _ arguments: String...) async throws -> TakeOnDisk
+    {
         let before = try takes().map(\.id)
         let result = try await start(
             ["send", "-q", "-c", "retry.never=true", "--to", "http://127.0.0.1:9/"] + arguments
@@ -239,7 +240,7 @@ package final class BenchRun: Sendable {
 }
 
 /// A take's folder after `utter` has ended.
-package struct KeptTake {
+package struct TakeOnDisk {
     package let id: String
     package let path: String
     package let names: [String]
