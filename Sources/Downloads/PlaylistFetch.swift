@@ -75,7 +75,7 @@ struct PlaylistFetch {
                 guard entries.count + new.count <= Playlist.segmentLimit else {
                     throw .unusable("\(PlaylistError.tooLong)")
                 }
-                try fetch(new, at: base, isLive: !media.isEnded)
+                try fetch(new, at: base, isLive: isLive)
                 failures = 0
                 switch next {
                 case .reload(let seconds): try fetch.pause(.seconds(seconds))

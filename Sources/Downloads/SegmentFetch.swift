@@ -46,7 +46,8 @@ struct SegmentFetch: Sendable {
                     if folder.size(of: mapped) == nil {
                         let vector = resource.key?.vector ?? []
                         guard try file(resource, vector, at: base, as: mapped) == .sound else {
-                            throw .unreachable("what stands before its segments came empty")
+                            throw .unreachable(
+                                "what stands before its segments did not come as sound")
                         }
                     }
                     map = mapped
@@ -55,7 +56,7 @@ struct SegmentFetch: Sendable {
                 let suffix = FileSuffix.of(url, or: map == nil ? "ts" : "m4s")
                 let file = "\(segment.number).\(suffix)"
                 let content = try self.file(segment.resource, segment.vector, at: base, as: file)
-                // It may give the sound to those who log in, or later.
+                // The server may give the sound to those who log in, or later.
                 guard content != .text || isLive else {
                     throw .unreachable("segment \(segment.number) of its playlist came as a text")
                 }

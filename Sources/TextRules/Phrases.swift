@@ -20,8 +20,10 @@ struct Phrases: Sendable, Hashable {
                 continue
             }
             phrases[first.key, default: []].removeAll { $0.keys == keys }
+            // A full stop belongs to an abbreviation alone, or else ends the sentence.
+            let trail = last.trail == "." && !last.core.contains(".") ? "" : last.trail
             phrases[first.key, default: []].append(
-                Phrase(keys: keys, lead: first.lead, trail: last.trail, value: value))
+                Phrase(keys: keys, lead: first.lead, trail: trail, value: value))
         }
         for key in Array(phrases.keys) { phrases[key]?.sort { $0.keys.count > $1.keys.count } }
     }

@@ -56,7 +56,7 @@ package struct RuledWord: Sendable, Hashable {
     /// An abbreviation, such as "ER".
     var isUpper: Bool { core.count > 1 && core.allSatisfy(\.isUppercase) }
 
-    /// Has marks count as letters that a phrase has, too.
+    /// Counts marks as letters where a phrase has them, too.
     mutating func takeIn(lead mark: String = "", trail end: String = "") {
         if lead.hasSuffix(mark) { (lead, core) = (String(lead.dropLast(mark.count)), mark + core) }
         if trail.hasPrefix(end) { (core, trail) = (core + end, String(trail.dropFirst(end.count))) }

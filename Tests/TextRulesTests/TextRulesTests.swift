@@ -168,11 +168,14 @@ struct WordListTests {
     @Test(arguments: [
         Case("Nuts, e.g. this, E.G., e.g.", "Nuts, for example this, for example, for example."),
         Case("run $(id) now", "run X now"), Case("a (tm) ((tm)). tm", "a TM (TM). TM"),
-        Case("I use Yahoo! daily", "I use daily"),
+        Case("I use Yahoo! daily", "I use daily"), Case("a kube. The end", "a Kubernetes. The end"),
     ])
     fileprivate func marksThatAWordOfTheListHasGoWithIt(_ example: Case) throws {
         var rules = TextRules()
-        let list = [("e.g.", "for example"), ("$(id)", "X"), ("(tm)", "TM"), ("Yahoo!", "")]
+        let list = [
+            ("e.g.", "for example"), ("$(id)", "X"), ("(tm)", "TM"), ("Yahoo!", ""),
+            ("kube.", "Kubernetes"),
+        ]
         rules.words = WordList(list.map { WordList.Entry($0, $1) })
         #expect(rules.applied(to: RuledText(example.said), in: nil).text == example.written)
     }

@@ -27,7 +27,7 @@ package enum SubtitleText {
         return cues.isEmpty ? grouped(Self.cues(of: words, within: end ?? .infinity)) : cues
     }
 
-    /// How many words of a text lack in its cues: 0 where these have as many, or as many letters.
+    /// How many words of a text are missing from its cues: 0 where these have as many, or as many letters.
     package static func missingWordCount(of text: String, in cues: [Cue]) -> Int {
         func isSpoken(_ sign: Character) -> Bool { sign.isLetter || sign.isNumber }
         let texts = [text, cues.map(\.text).joined(separator: " ")]

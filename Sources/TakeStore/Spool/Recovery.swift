@@ -125,7 +125,7 @@ enum Recovery {
         // A second try that died takes nothing away.
         manifest.abandon(
             reason: manifest.reason
-                ?? "the program ended while it was \(wasRecording ? "recording" : "sending")")
+                ?? TakeManifest.programEnded + (wasRecording ? "recording" : "sending"))
         manifest.doubtLastTransfer()
         try take.save(manifest)
         take.forgetNotedTransfers()

@@ -170,6 +170,9 @@ extension TakeManifest {
         holder = nil
     }
 
+    /// The beginning of the reason of a take whose program has died.
+    package static let programEnded = "the program ended while it was "
+
     /// Brings a take to rest whose program has died; one that was answered before is so still, and one
     /// that was cancelled is not wanted.
     package mutating func abandon(reason: String) {

@@ -24,6 +24,7 @@ struct JobExchange: Exchange {
     private static let strangeLimit = 5
     /// Answers in a row that say nothing of the job, as a page of something in between.
     private var oddCount = 0
+    private static let oddLimit = 8
     private var waitingSince: Duration?
     private var hasAnsweredInPart = false
     /// Requests with the recording that the service may have taken whole.
@@ -164,8 +165,8 @@ struct JobExchange: Exchange {
         case .failed(.refused(let status, let message, .elsewhere(let place)))
         where !carriesRecording:
             // The recording does not belong where a question is sent to.
-            forget()
             let words = "\(current.name) is led to \(place)"
+            forget()
             return .failed(
                 .refused(
                     status: status, message: message.map { "\($0); \(words)" } ?? words,
@@ -220,8 +221,9 @@ struct JobExchange: Exchange {
     ) -> ExchangeStep {
         oddCount = reply.failure == nil ? 0 : oddCount + 1
         // The job goes on, and the next run asks for it.
-        if let failure = reply.failure, oddCount > delivery.retry.pausesAfterRelease.count {
-            return .failed(.answerUnusable(failure))
+        if let failure = reply.failure, oddCount > Self.oddLimit {
+            let host = delivery.service.url.origin.description
+            return .failed(.notDelivered(.unproved("\(failure)"), host: host))
         }
         let since = waitingSince ?? now.elapsed
         waitingSince = since

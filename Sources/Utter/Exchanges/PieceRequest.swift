@@ -113,13 +113,15 @@ enum StoreTag {
 
     /// Whether a body of so many bytes may be stored where a step captures this.
     ///
-    /// A store that has dropped the body may say a tag that is empty, zero or the MD5 of no bytes.
+    /// A store that has dropped the body may answer with a tag that is empty, zero or the MD5 of no bytes.
     static func areProof(_ captured: [String: String], ofByteCount count: Int) -> Bool {
         count == 0
             || captured.values.allSatisfy { value in
-                let tag = value.trimmingPrefix("W/").filter { $0 != "\"" }.prefix { $0 != "-" }
-                let isZero = tag.count >= 32 && tag.allSatisfy { $0 == "0" }
-                return !tag.isEmpty && !isZero && tag.lowercased() != ofNothing
+                let tag = value.trimmingPrefix("W/").filter { $0 != "\"" }
+                // The number of parts may stand behind an MD5.
+                let digest = tag.dropFirst(32).first == "-" ? tag.prefix(32) : tag[...]
+                let isZero = digest.count >= 32 && digest.allSatisfy { $0 == "0" }
+                return !tag.isEmpty && !isZero && digest.lowercased() != ofNothing
             }
     }
 }

@@ -47,7 +47,8 @@ enum TextSettings {
         rules.dropsFillers = try KnownSettings.fillers.value() == true
         rules.writesMarks = try KnownSettings.marks.value() == true
         rules.takesBack = try KnownSettings.takesBack.value() == true
-        rules.language = try KnownSettings.language.value()
+        // A text may have any of several.
+        rules.language = try KnownSettings.language.value().flatMap { $0.contains(",") ? nil : $0 }
         rules.words = words
         return rules
     }

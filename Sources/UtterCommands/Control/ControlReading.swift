@@ -35,7 +35,7 @@ enum ControlReading {
             guard error.status == .nothingRecorded, request.command == .stop, request.take == nil,
                 !place.isGiven
             else { throw error }
-            throw failure(naming: recordingsLeft(since: before)) ?? error
+            throw failure(naming: recordingsLeft(since: before, orNewest: true)) ?? error
         }
     }
 
@@ -47,15 +47,20 @@ enum ControlReading {
 
     /// The recordings whose program was killed, the newest first: they have begun after the last stop or
     /// cancel, so that none was for them.
-    private static func recordingsLeft(since end: ProcessBeginning?) -> [KeptTake] {
+    ///
+    /// A stop that finds no recording may mean the newest kept one, whatever has ended it.
+    private static func recordingsLeft(
+        since end: ProcessBeginning?, orNewest meansNewest: Bool = false
+    ) -> [KeptTake] {
         // No take is named that cannot be looked at.
         let takes = try? Spool(at: Environment.stateFolder).newest(newestCount) { _ in true }
-        return (takes ?? []).filter { take in
+        return (takes ?? []).enumerated().filter { index, take in
+            guard take.hasLostItsProgram || meansNewest && index == 0 else { return false }
             // Two takes may begin in one second.
             let began = take.began == take.id.date ? take.id.moment : take.began
             guard take.state == .kept, let began else { return false }
             return Duration.seconds(-began.timeIntervalSinceNow) < min(memory, end?.age ?? memory)
-        }
+        }.map(\.element)
     }
 
     private static func failure(naming left: [KeptTake]) -> CommandFailure? {
@@ -76,7 +81,7 @@ enum ControlReading {
             : ("your recordings\(length) were kept", "utter flush")
     }
 
-    /// Tells whom a new recording begins for that those before it were not sent.
+    /// Tells the person for whom a new recording begins that those before it were not sent.
     static func tellRecordingsLeft(since end: ProcessBeginning?) {
         guard let (words, command) = kept(recordingsLeft(since: end)) else { return }
         StandardError.line("before this one, \(words): \(command)")

@@ -221,7 +221,7 @@ final class Recorder: Sendable {
 
     // MARK: - Takes
 
-    /// Shows a take to its end, and gives its text away behind another one; on the main thread.
+    /// Shows a take to its end, and gives its text away behind that of another one; on the main thread.
     private func follow(
         _ take: Take, behind before: AsyncStream<Never>,
         _ given: AsyncStream<Never>.Continuation
@@ -243,8 +243,8 @@ final class Recorder: Sendable {
         if conclusion.answer.exit == ExitStatus.tokenRefused.rawValue {
             plans.withLock { $0.forgetSecrets() }
         }
-        handle(.concluded(conclusion))
         for await _ in before {}
+        handle(.concluded(conclusion))
         if let due = core.withLock({ $0.machine.due(take.id) }) {
             let complaints = await give(due.0, due.places)
             if !complaints.isEmpty { notice?.tellUnplacedText() }

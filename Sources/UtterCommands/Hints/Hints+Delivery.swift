@@ -154,7 +154,7 @@ extension TakeFailure: Blamed {
             Hints.unreachable(reason, host: host)
         case .secretMissing: "try the command or the file by itself, then: utter retry last"
         case .notDelivered(.unproved, _):
-            "check that the URL is that of the store itself, then send it with: utter retry"
+            "check the network, and that the URL is the service's own, then: utter retry"
         case .notDelivered(.connectionLost, let host):
             "check the network, then send it with: utter retry"
                 + (host.hasPrefix("http://") ? "; if the service speaks TLS, write https://" : "")

@@ -86,13 +86,13 @@ import Testing
         let page = AnswerError.webPage(title: "Log in")
         var odd = good(.again(nil))
         odd.failure = page
-        // The limit is that of failures in a row.
-        let limit = RetryPolicy.standard.pausesAfterRelease.count
-        for _ in 0..<limit { follow(&exchange, odd) }
+        for _ in 0..<8 { follow(&exchange, odd) }
         follow(&exchange, good(.again(nil)))
-        for _ in 0..<limit { follow(&exchange, odd) }
+        for _ in 0..<8 { follow(&exchange, odd) }
         let step = exchange.next(after: odd, isSpeaking: false, at: Moment())
-        #expect(step == .failed(.answerUnusable(page)))
+        let failure = TakeFailure.notDelivered(.unproved("\(page)"), host: "http://127.0.0.1:9")
+        #expect(step == .failed(failure))
+        #expect(!failure.isForGood)
         // The job may be well: the next run asks for it.
         #expect(exchange.progress?.step == "poll")
     }

@@ -97,13 +97,13 @@ import Testing
             answers: [begun, page, queued], targets: ["/upload"] + polls(3)),
         Course(
             testDescription: "pages in place of answers are asked for no longer, and later again",
-            answers: [begun, page, page, page, page],
+            answers: [begun] + Array(repeating: page, count: 9),
             complaint: "the answer is a web page, not a transcript",
-            targets: ["/upload"] + polls(5)),
+            targets: ["/upload"] + polls(10)),
         Course(
             testDescription: "broken answers are asked for no longer, and later again",
-            answers: [begun] + Array(repeating: .json(#"{"status":"que"#), count: 4),
-            complaint: "the answer was cut off", targets: ["/upload"] + polls(5)),
+            answers: [begun] + Array(repeating: .json(#"{"status":"que"#), count: 9),
+            complaint: "the answer was cut off", targets: ["/upload"] + polls(10)),
         Course(
             testDescription: "other words are another job", answers: [begun, queued, begun],
             exchange: "seconds = 0", rest: "[words]\nlanguage = 'en'",

@@ -160,6 +160,14 @@ import Testing
         }
     }
 
+    /// Tags of stores that have the bytes; one of Google's begins with a hyphen.
+    @Test(arguments: [
+        "\"-CKicn4fknbUCEAE=\"", "W/\"x\"", "\"d41d8cd98f00b204e9800998ecf8427f-3\"", "0-1", "00",
+    ])
+    func aTagOfBytesIsBelieved(_ tag: String) {
+        #expect(StoreTag.areProof(["tag": tag], ofByteCount: 1))
+    }
+
     /// A key that may write alone: what an answer was is not guessed, and the upload stays.
     @Test func whatMayNotBeLookedAtIsNotThrownAway() throws {
         for _ in 0..<100 {

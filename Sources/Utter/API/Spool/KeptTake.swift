@@ -109,6 +109,9 @@ public struct KeptTake: Sendable {
         (audioPath, audioByteCount) = (path, byteCount)
     }
 
+    /// Whether it waits because the program that recorded or sent it has died.
+    package var hasLostItsProgram: Bool { reason?.hasPrefix(TakeManifest.programEnded) == true }
+
     // `reason` tells why a manifest cannot be read.
     package var known: TakeManifest? { try? manifest.get() }
 
