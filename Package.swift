@@ -401,7 +401,7 @@ let package = Package(
                 argumentParser,
             ],
             swiftSettings: settings),
-        // Two modules, which are compiled at the same time.
+        // The commands that record: a module of its own, so that two processors compile the tests of commands.
         .testTarget(
             name: "RecordingCommandTests",
             dependencies: [

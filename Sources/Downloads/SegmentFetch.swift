@@ -69,6 +69,7 @@ struct SegmentFetch: Sendable {
         return LocalPlaylist.Entry(segment, name: name, map: map)
     }
 
+    /// Asks until sound comes, and otherwise tells what the last answer was.
     private func file(
         _ resource: MediaSegment.Resource, _ vector: [UInt8], at base: ServiceURL, as name: String
     ) throws(DownloadFailure) -> Content {

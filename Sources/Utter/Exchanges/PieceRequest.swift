@@ -111,7 +111,7 @@ extension ServiceURL {
 enum StoreTag {
     private static let ofNothing = "d41d8cd98f00b204e9800998ecf8427e"
 
-    /// Whether a body of so many bytes may be stored where a step captures this.
+    /// Whether a store that has `count` bytes of a body can answer with these values.
     ///
     /// A store that has dropped the body may answer with a tag that is empty, zero or the MD5 of no bytes.
     static func areProof(_ captured: [String: String], ofByteCount count: Int) -> Bool {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a terminal of any height shows after bytes were written to it.
+/// A terminal of any height, as it looks after bytes were written to it.
 package struct Screen {
     private var window: EmulatedScreen
 

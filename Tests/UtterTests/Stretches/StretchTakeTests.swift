@@ -258,7 +258,7 @@ import Testing
             #expect(failure.description == "the service cannot answer now: 503: busy")
             let kept = try await bench.kept(outcome).manifest.get().progress
             let noted = try #require(kept?.values["loudness"].flatMap { Data(base64Encoded: $0) })
-            // What the run before has noted is not measured again; behind it is what Opus is decoded to.
+            // Each run keeps what the run before has noted, and adds how loud decoded Opus is.
             #expect(!noted.isEmpty && noted.starts(with: known))
             if format.isLossless || tries == 1 { #expect(loudness.summary.starts(with: noted)) }
             known = Array(noted)

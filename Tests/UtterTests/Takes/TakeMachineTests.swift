@@ -147,7 +147,7 @@ import Testing
         let (machine, actions) = try end(at: 60, busyFor: 600, isNoted: isNoted)
         let isBrokenOff = actions.contains { if case .breakOff = $0 { true } else { false } }
         #expect(isBrokenOff == isNoted)
-        // What is being broken off may have reached the service.
+        // The service may have a request that the machine is breaking off.
         #expect(machine.delivery.isSending == isNoted)
         let failure = TakeFailure.unavailable(status: 503, message: "it asks to wait 10 min")
         #expect(machine.delivery.result == .failure(failure))
