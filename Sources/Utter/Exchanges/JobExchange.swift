@@ -222,8 +222,7 @@ struct JobExchange: Exchange {
         oddCount = reply.failure == nil ? 0 : oddCount + 1
         // The job goes on, and the next run asks for it.
         if let failure = reply.failure, oddCount > Self.oddLimit {
-            let host = delivery.service.url.origin.description
-            return .failed(.notDelivered(.unproved("\(failure)"), host: host))
+            return .failed(delivery.unproved("\(failure)"))
         }
         let since = waitingSince ?? now.elapsed
         waitingSince = since
@@ -248,6 +247,11 @@ struct JobExchange: Exchange {
 }
 
 extension DeliveryPlan {
+    /// The failure of a delivery of which no answer shows that the service has the recording.
+    func unproved(_ reason: String) -> TakeFailure {
+        .notDelivered(.unproved(reason), host: service.url.origin.description)
+    }
+
     /// Whether an origin may have the recording and the secrets of the service.
     func trusts(_ origin: Origin) -> Bool {
         origin == service.url.origin || redirectOrigins.contains(origin)

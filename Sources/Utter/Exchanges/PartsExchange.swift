@@ -269,8 +269,7 @@ struct PartsExchange: Exchange {
     }
 
     private var leaveUnknown: ExchangeStep {
-        let ending = TransferResult.Ending.unproved("whether it is stored is not known")
-        return .failed(.notDelivered(ending, host: delivery.service.url.origin.description))
+        .failed(delivery.unproved("whether it is stored is not known"))
     }
 
     private var goOn: ExchangeStep { .request(after: Pause(isOfNextStep: true)) }

@@ -286,7 +286,7 @@ struct PostOnce: Exchange {
         }
         let asked = rule.honoursRetryAfter ? result.pauseAsked : .zero
         // A person is told what the service wants, whatever is waited for.
-        let isLong = asked > policy.longestRetryAfter
+        let isLong = rule.honoursRetryAfter && result.retryAfter > policy.longestRetryAfter
         let failure = isLong ? failure.naming(wait: result.retryAfter) : failure
         starts.removeAll { now.elapsed - $0 >= .seconds(60) }
         let pause = policy.pause(

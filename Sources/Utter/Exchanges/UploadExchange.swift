@@ -378,9 +378,7 @@ struct UploadExchange: Exchange {
     /// Begins a new upload: the service has lost this one.
     private mutating func forget() -> ExchangeStep {
         if mayBeTaken, delivery.retry.unknownOutcome != .resend {
-            let ending = TransferResult.Ending.unproved("the service has forgotten the upload")
-            let host = delivery.service.url.origin.description
-            return .failed(.notDelivered(ending, host: host))
+            return .failed(delivery.unproved("the service has forgotten the upload"))
         }
         renewals += 1
         takenBefore = takenCount

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import FoundationEssentials
 internal import Glibc
 internal import LinuxPlatform
 internal import Utter
@@ -52,16 +51,15 @@ struct TranscriptFolder: Sendable {
         }
     }
 
-    private struct Recording: Decodable { let durationMs: Double }
-
-    /// Files that are written stay when a later one cannot be; `json` is the object of the take.
-    func write(_ transcript: Transcript, of file: String, json: String) throws(CommandFailure) {
+    /// Files that are written stay when a later one cannot be; `length` is that of the recording.
+    func write(
+        _ transcript: Transcript, lasting length: Duration, of file: String, json: String
+    ) throws(CommandFailure) {
         try write(transcript.displayText + "\n", to: place(of: file, "txt"))
         // Without a length, the times are the service's.
-        let recording = try? JSONDecoder().decode(Recording.self, from: Data(json.utf8))
         let cues = SubtitleText.cues(
             segments: transcript.segments, words: transcript.words,
-            within: recording.flatMap { $0.durationMs > 0 ? $0.durationMs / 1000 : nil })
+            within: length > .zero ? length / .seconds(1) : nil)
         guard !cues.isEmpty else { return }
         try write(SubtitleText.srt(cues), to: place(of: file, "srt"))
         try write(SubtitleText.vtt(cues), to: place(of: file, "vtt"))

@@ -87,7 +87,8 @@ struct EndedTake: Sendable {
             !transcript.text.isEmpty
         {
             do throws(CommandFailure) {
-                try folder.write(transcript, of: file, json: object(false).json)
+                try folder.write(
+                    transcript, lasting: outcome.length, of: file, json: object(false).json)
             } catch {
                 failures.append((.file(file), error))
             }
