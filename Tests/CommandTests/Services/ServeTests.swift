@@ -194,45 +194,26 @@ import Testing
         _ words: [String], _ signal: Int32, _ status: Int32
     ) async throws {
         let bench = try Bench()
-        let pipe = bench.folder.path("pipe")
-        #expect(mkfifo(pipe, 0o600) == 0)
-        let end = open(pipe, O_RDONLY | O_NONBLOCK)
-        defer { close(end) }
+        let pipe = try LifePipe(in: bench.folder)
         // It never says that it is ready, and ignores the end of its input.
-        let run = try bench.start(words + ["echo up >\(pipe); sleep 86400 >\(pipe)"])
-        let isUp = await onOwnThread {
-            var event = pollfd(fd: end, events: Int16(POLLIN), revents: 0)
-            return poll(&event, 1, 120_000) == 1
-        }
-        #expect(isUp)
+        let run = try bench.start(words + ["echo up >\(pipe.path); sleep 86400 >\(pipe.path)"])
+        #expect(await pipe.isUp())
         run.signal(signal)
         let result = try await run.result()
         #expect(result.status == .exited(status), "\(result.errorText)")
         #expect(result.output.isEmpty)
         // No process of it is left that could write.
-        let isClosed = await onOwnThread {
-            var bytes = [UInt8](repeating: 0, count: 16)
-            while read(end, &bytes, 16) > 0 {}
-            var event = pollfd(fd: end, events: Int16(POLLIN), revents: 0)
-            return poll(&event, 1, 120_000) == 1 && event.revents & Int16(POLLHUP) != 0
-        }
-        #expect(isClosed)
+        #expect(await pipe.isClosed())
     }
 
     @Test func aProgramEndsWithAnEndpointThatIsKilled() async throws {
         let bench = try Bench()
-        let pipe = bench.folder.path("pipe")
-        #expect(mkfifo(pipe, 0o600) == 0)
-        let end = open(pipe, O_RDONLY | O_NONBLOCK)
-        defer { close(end) }
-        let (server, _) = try await bench.serve("--recogniser", try ear(in: bench) + " \(pipe)")
+        let pipe = try LifePipe(in: bench.folder)
+        let (server, _) = try await bench.serve(
+            "--recogniser", try ear(in: bench) + " \(pipe.path)")
         server.signal(SIGKILL)
         // The program ignores the end of its input; the pipe is closed by nothing but its own end.
-        let isClosed = await onOwnThread {
-            var event = pollfd(fd: end, events: Int16(POLLIN), revents: 0)
-            return poll(&event, 1, 120_000) == 1 && event.revents & Int16(POLLHUP) != 0
-        }
-        #expect(isClosed)
+        #expect(await pipe.isClosed())
     }
 
     @Test func theCheckOfAProgramPrintsALineForEachThing() async throws {

@@ -202,26 +202,13 @@ import Testing
 
     @Test(arguments: [SIGINT, SIGTERM])
     func aSignalEndsPipToo(_ signal: Int32) async throws {
-        let pipe = bench.folder.path("pipe")
-        #expect(mkfifo(pipe, 0o600) == 0)
-        let end = open(pipe, O_RDONLY | O_NONBLOCK)
-        defer { close(end) }
-        try writePython("echo up >'\(pipe)'; sleep 86400 >'\(pipe)'")
+        let pipe = try LifePipe(in: bench.folder)
+        try writePython("echo up >'\(pipe.path)'; sleep 86400 >'\(pipe.path)'")
         let run = try bench.start(["setup", "local", "-y", recipe])
-        let isUp = await onOwnThread {
-            var event = pollfd(fd: end, events: Int16(POLLIN), revents: 0)
-            return poll(&event, 1, 120_000) == 1
-        }
-        #expect(isUp)
+        #expect(await pipe.isUp())
         run.signal(signal)
         #expect(try await run.result().status == .signalled(signal))
-        let isClosed = await onOwnThread {
-            var bytes = [UInt8](repeating: 0, count: 16)
-            while read(end, &bytes, 16) > 0 {}
-            var event = pollfd(fd: end, events: Int16(POLLIN), revents: 0)
-            return poll(&event, 1, 120_000) == 1 && event.revents & Int16(POLLHUP) != 0
-        }
-        #expect(isClosed)
+        #expect(await pipe.isClosed())
     }
 
     @Test func whatIsMissingIsSaidBeforeAnythingIsFetched() async throws {
