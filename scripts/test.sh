@@ -42,7 +42,7 @@ case "${1:-}" in
         shift
         LSAN_OPTIONS="suppressions=$PWD/scripts/lsan-suppressions print_suppressions=0"
         export LSAN_OPTIONS
-        flags=("${test_flags[@]}" --sanitize=address --scratch-path .build-asan)
+        flags=("${test_flags[@]}" -Xswiftc -g --sanitize=address --scratch-path .build-asan)
         log=.build-asan/test.log
         ;;
     thread)

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Every file operation fails, once or from then on.
-@Suite(.serialized) struct FileErrorTests {
+@Suite struct FileErrorTests {
     /// An error, and how often it comes.
     struct Fault: Sendable, CustomTestStringConvertible {
         let name: String
@@ -135,7 +135,7 @@ import Testing
         let trace = try await FaultBench.trace(of: arguments)
         let failures = fault.failures(in: part(trace))
         #expect(!failures.isEmpty)
-        return try await inLanes(4, failures) { failure in
+        return try await inLanes(2, failures) { failure in
             try await Self.problemsOfDelivered(arguments, failure).map {
                 "operation \(failure.operation): \($0)"
             }
@@ -192,7 +192,7 @@ import Testing
             ["send", "-q"] + FaultBench.noServer + [rehearsal.recording], FileFaults())
         let failures = fault.failures(in: try rehearsal.trace)
         #expect(try await SurvivorCheck(bench: rehearsal).problems() == [])
-        let problems = try await inLanes(3, failures) { failure in
+        let problems = try await inLanes(2, failures) { failure in
             try await Self.problemsOfKept(failure, on: FaultBench()).map {
                 "operation \(failure.operation): \($0)"
             }
@@ -206,7 +206,7 @@ import Testing
         var seen: Set<String> = []
         let operations = try await FaultBench.trace(of: ["send", "-q"] + FaultBench.noServer)
             .filter { $0.name == kind && seen.insert($0.place).inserted }
-        let problems = try await inLanes(3, operations) { operation in
+        let problems = try await inLanes(2, operations) { operation in
             let failure = FileFaults.Failure(
                 operation: operation.number, error: EINTR, onward: true, isEndless: true,
                 kinds: [kind])
@@ -252,7 +252,7 @@ import Testing
         let reads = try await FaultBench.trace(of: arguments).filter {
             $0.name == "read" && $0.path.contains("audio")
         }
-        let problems = try await inLanes(3, reads.thinned { $0.place }) { read in
+        let problems = try await inLanes(2, reads.thinned { $0.place }) { read in
             let bench = try FaultBench()
             let result = try await bench.run(
                 arguments + [bench.recording],
@@ -301,7 +301,7 @@ import Testing
             $0.name == "fdatasync" && $0.path.contains("/audio.")
         }
         #expect(syncs.count > 1)
-        let problems = try await inLanes(3, syncs) { sync in
+        let problems = try await inLanes(2, syncs) { sync in
             let bench = try FaultBench(milliseconds: 500)
             _ = try await bench.run(
                 arguments + [bench.recording],

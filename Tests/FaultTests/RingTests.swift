@@ -66,6 +66,26 @@ extension RingFolder {
         #expect(audio.dropFirst(44).starts(with: sent))
     }
 
+    /// A write that does not return holds back the end of the body as little as its bytes: no service
+    /// waits for a disk until it gives up. A kill then loses nothing, and the take may be delivered.
+    @Test(arguments: ["write", "fdatasync", "allocate"])
+    func aDiskThatHangsHoldsBackNoEnd(_ operation: String) async throws {
+        let bench = try FaultBench()
+        let card = try VirtualMicrophone()
+        let run = try bench.start(
+            ["record", "-q", "--for", "3"], FileFaults(hanging: [operation], from: 60),
+            microphone: card)
+        let request = try #require(await bench.server.request(0) { $0.isComplete })
+        #expect(request.body == VirtualMicrophone.pcm(request.body.count / 2))
+        #expect(request.body.count >= 96_000)
+        run.signal(SIGKILL)
+        _ = try await run.result()
+        let list = try await bench.run(["list"])
+        #expect(list.outputText.contains("may have been delivered"), "\(list.outputText)")
+        let audio = try #require(try bench.takes().first?.audio)
+        #expect(audio.dropFirst(44).elementsEqual(request.body))
+    }
+
     /// The thread that waits for the disk cannot say so, and another one does.
     @Test(arguments: ["write", "fdatasync"])
     func aDiskThatHangsIsToldWhileItDoes(_ operation: String) async throws {

@@ -29,7 +29,7 @@ final class GrowingBytes: BodySource {
     func seal() { state.withLock { $0.isSealed = true } }
 
     var byteCount: Int { state.withLock { $0.bytes.count } }
-    var isSealed: Bool { state.withLock { $0.isSealed } }
+    var isComplete: Bool { state.withLock { $0.isSealed } }
 
     func readBytes(
         at offset: Int, into buffer: UnsafeMutableRawBufferPointer

@@ -11,7 +11,7 @@ import Testing
 @Suite struct ResampledSourceTests {
     private struct Samples: BodySource {
         var bytes: [UInt8]
-        var isSealed = true
+        var isComplete = true
         var byteCount: Int { bytes.count }
 
         init(_ samples: [Int16]) {
@@ -75,7 +75,7 @@ import Testing
         }
         // A recording that still grows has the first bytes of the whole.
         var growing = Samples(Array(samples.prefix(2_000)))
-        growing.isSealed = false
+        growing.isComplete = false
         let part = ResampledSource(source: growing, start: 4)
         #expect(part.byteCount == 2 * (2_000 - 12) * 3 / 2)
         #expect(try Self.read(part, pieces: [333]) == Array(whole.prefix(part.byteCount)))

@@ -118,7 +118,7 @@ extension TransferResult {
 struct JournalSource: BodySource {
     let journal: Journal
     var byteCount: Int { journal.byteCount }
-    var isSealed: Bool { journal.isSealed }
+    var isComplete: Bool { journal.isComplete }
 
     func readBytes(
         at offset: Int, into buffer: UnsafeMutableRawBufferPointer

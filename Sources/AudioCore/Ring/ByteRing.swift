@@ -171,6 +171,12 @@ internal import Synchronization
             unsafe ring.written.pointee.load(ordering: .acquiring)
         }
 
+        /// Once true, `end` is final.
+        package var isFinished: Bool {
+            // acquiring: partner of the release in Producer.finish.
+            ring.isFinished.load(ordering: .acquiring)
+        }
+
         /// Copies bytes that stand together, perhaps fewer than fit.
         ///
         /// - Returns: how many; nil when the byte at the offset has been consumed, and its place may

@@ -98,7 +98,10 @@ package final class Journal: Sendable {
     /// Bytes that survive a power cut; from any thread.
     var durableByteCount: Int { max(0, durable.load(ordering: .relaxed)) }
 
-    /// Once true, `byteCount` is final; from any thread.
+    /// Once true, `byteCount` is final, though the disk may not have taken all; from any thread.
+    package var isComplete: Bool { isSealed || ring.withLock { $0?.isFinished } == true }
+
+    /// Once true, no byte is carried any more; from any thread.
     package var isSealed: Bool {
         // acquiring: partner of the release in `seal`.
         sealed.load(ordering: .acquiring)
@@ -115,7 +118,7 @@ package final class Journal: Sendable {
         /// At least one byte, at the start of the buffer.
         case bytes(Int)
         case nothingYet
-        /// The journal is sealed before that offset.
+        /// The journal is complete before that offset.
         case end
     }
 
@@ -125,10 +128,10 @@ package final class Journal: Sendable {
         at offset: Int, into buffer: UnsafeMutableRawBufferPointer
     ) throws(SystemError) -> Read {
         // Asked first: when it is true, the count that is read after it is final.
-        let isFinal = isSealed
+        let isFinal = isComplete
         if offset >= writtenByteCount, let ring = ring.withLock({ $0 }) {
             let count = unsafe ring.copy(from: offset, into: buffer)
-            if let count { return count > 0 ? .bytes(count) : .nothingYet }
+            if let count { return count > 0 ? .bytes(count) : isFinal ? .end : .nothingYet }
         }
         let available = writtenByteCount - offset
         guard available > 0 else { return isFinal ? .end : .nothingYet }
@@ -175,9 +178,10 @@ package final class Journal: Sendable {
         if state.withLock({ !$0.isTrusted && $0.memory == nil }) {
             leaveDisk(from: durableByteCount)
         }
-        ring.withLock { $0 = nil }
         // releasing: partner of the acquire in `isSealed`; the file is the sync thread's now.
         sealed.store(true, ordering: .releasing)
+        // Behind it: a journal that is complete stays so.
+        ring.withLock { $0 = nil }
     }
 
     private func remember(

@@ -61,7 +61,7 @@ package struct RequestBody: Sendable {
 
     private var extent: Extent {
         // Asked first: when it is true, the count that is read after it is final.
-        let isFinal = source.isSealed
+        let isFinal = source.isComplete
         let count = max(0, source.byteCount - sourceStart)
         let wireCount =
             switch transform {
@@ -195,7 +195,7 @@ package struct RequestBody: Sendable {
 
 private struct NoSource: BodySource {
     let byteCount = 0
-    let isSealed = true
+    let isComplete = true
 
     func readBytes(
         at offset: Int, into buffer: UnsafeMutableRawBufferPointer
@@ -238,7 +238,7 @@ private struct SealedSource: BodySource {
     let plain: RequestBody
     let form: SealedBody?
 
-    var isSealed: Bool { plain.available.isWhole }
+    var isComplete: Bool { plain.available.isWhole }
 
     var byteCount: Int {
         let available = plain.available
@@ -268,14 +268,14 @@ private struct SealedSource: BodySource {
     }
 }
 
-/// The bytes of a recording, which grow until they are sealed.
+/// The bytes of a recording, which grow until they are complete.
 ///
 /// From any thread; no call waits for more bytes.
 package protocol BodySource: Sendable {
     var byteCount: Int { get }
 
     /// Once true, `byteCount` is final.
-    var isSealed: Bool { get }
+    var isComplete: Bool { get }
 
     /// The offset is below `byteCount`, and the buffer is not empty.
     ///

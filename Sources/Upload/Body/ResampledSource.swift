@@ -24,11 +24,11 @@ struct ResampledSource: BodySource {
         }
     }
 
-    var isSealed: Bool { source.isSealed }
+    var isComplete: Bool { source.isComplete }
 
     var byteCount: Int {
         // Asked first: when it is true, the count that is read after it is final.
-        let isFinal = source.isSealed
+        let isFinal = source.isComplete
         let frames = max(0, source.byteCount - start) / 2
         return 2 * (isFinal ? frames * 3 / 2 : max(0, (frames - Self.reach) * 3 / 2))
     }

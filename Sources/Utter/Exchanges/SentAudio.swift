@@ -19,7 +19,7 @@ struct SentAudio: BodySource {
         self.length = (length?.place ?? 0..<0, frames > 0 ? length?.bytes(frames) ?? [] : [])
     }
 
-    var isSealed: Bool { journal.isSealed }
+    var isComplete: Bool { journal.isComplete }
 
     var byteCount: Int { journal.byteCount }
 

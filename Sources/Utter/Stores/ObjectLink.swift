@@ -239,7 +239,7 @@ struct ObjectSink: AnswerSink {
 package struct FileBody: BodySource {
     private let file: any JournalFile
     package let byteCount: Int
-    package let isSealed = true
+    package let isComplete = true
 
     package init(_ file: any JournalFile, byteCount: Int) {
         (self.file, self.byteCount) = (file, byteCount)

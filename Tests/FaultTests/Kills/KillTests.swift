@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// SIGKILL before and after every file operation, and at any moment.
-@Suite(.serialized) struct KillTests {
+@Suite struct KillTests {
     /// A share of the operations of one way to send a recording.
     struct Share: Sendable, CustomTestStringConvertible {
         var format: String
@@ -67,7 +67,7 @@ import Testing
         let kills = Self.kills(
             in: try rehearsal.trace, twice: share.pace == "max", part: share.part, of: Share.count)
         #expect(kills.count > 8 || FewFaults.areWanted && !kills.isEmpty)
-        let problems = try await inLanes(3, kills) { kill in
+        let problems = try await inLanes(2, kills) { kill in
             let bench = try FaultBench()
             return try await Self.problems(bench, share.arguments + [bench.recording], kill)
         }
@@ -106,7 +106,7 @@ import Testing
         // Without a take to recover the list would change nothing at all.
         #expect(trace.contains { $0.name == "truncate" } && trace.contains { $0.name == "rename" })
         let kills = Self.kills(in: trace)
-        let problems = try await inLanes(3, kills) { kill in
+        let problems = try await inLanes(2, kills) { kill in
             let bench = try FaultBench()
             try bench.restore(before)
             return try await Self.problems(bench, ["list"], kill, written: written)
@@ -129,7 +129,7 @@ import Testing
             ["retry", "last", "--to", kept.server.url()], FileFaults())
         #expect(sent.status == .exited(0))
         let kills = Self.kills(in: try kept.trace, part: part % 2, of: 2)
-        let problems = try await inLanes(3, kills) { kill in
+        let problems = try await inLanes(2, kills) { kill in
             let bench = try FaultBench()
             try bench.restore(before)
             return try await Self.problems(
@@ -149,7 +149,7 @@ import Testing
                 ["pcm", "wav", "ogg-opus", "flac"][number % 4], asksProgram: number % 5 == 0
             )
         }
-        let problems = try await inLanes(4, deaths) { milliseconds, format, asksProgram in
+        let problems = try await inLanes(2, deaths) { milliseconds, format, asksProgram in
             let bench = try FaultBench()
             let run = try bench.start([
                 "send", "-q", "--pace", "realtime", "--format", format, bench.recording,

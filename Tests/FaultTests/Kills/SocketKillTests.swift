@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// SIGKILL at the file operations of a recording that goes over a WebSocket.
-@Suite(.serialized) struct SocketKillTests {
+@Suite struct SocketKillTests {
     private static let words = [3, 5, 7, 9, 11, 2, 4]
 
     private static func bench() throws -> FaultBench {
@@ -32,7 +32,7 @@ import Testing
         let kills = KillTests.kills(in: try rehearsal.trace, twice: false)
         #expect(kills.count > 8 || FewFaults.areWanted && !kills.isEmpty)
         let wordCount = Mutex(0)
-        let problems = try await inLanes(3, kills) { kill in
+        let problems = try await inLanes(2, kills) { kill in
             let bench = try Self.bench()
             let dead = try await bench.run(send + [bench.recording], FileFaults(kill: kill))
             // Nothing was recorded, or all was said.

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// SIGKILL at the file operations of a recording that is sent in stretches.
-@Suite(.serialized) struct StretchKillTests {
+@Suite struct StretchKillTests {
     private static let arguments = [
         "-q", "-c", "limits.seconds=4", "-c", "exchange.parallel=1", "-c", "retry.never=true",
     ]
@@ -53,7 +53,7 @@ import Testing
         #expect(rehearsal.server.requests.count >= 3)
         let kills = KillTests.kills(in: try rehearsal.trace, twice: false)
         #expect(kills.count > 8 || FewFaults.areWanted && !kills.isEmpty)
-        let problems = try await inLanes(3, kills) { [speech] kill in
+        let problems = try await inLanes(2, kills) { [speech] kill in
             let bench = try Self.bench(speech)
             _ = try await bench.run(
                 ["send"] + Self.arguments + [bench.recording], FileFaults(kill: kill))

@@ -99,6 +99,24 @@ import Testing
         #expect(try journal.contents() == bytes)
     }
 
+    /// Readers have the end of a ring before the disk has its last bytes, and keep it at the seal.
+    @Test func aRingThatIsFinishedCompletesItsJournal() throws {
+        let ring = ByteRing(minimumCapacity: 16)
+        let journal = Journal(file: file, path: path, ring: ring.makeFollower())
+        let stage = JournalStage(ring.takeConsumer(), into: journal, mark: Mark(in: Marks()))
+        let producer = ring.takeProducer()
+        #expect(producer.write([1, 2, 3].span))
+        #expect(try journal.look(at: 3) == .nothingYet && !journal.isComplete)
+        producer.finish()
+        #expect(journal.isComplete && !journal.isSealed && journal.writtenByteCount == 0)
+        #expect(try journal.look(at: 2) == .bytes(1))
+        #expect(try journal.look(at: 3) == .end)
+        while stage.turn() != .done {}
+        #expect(journal.isComplete && journal.isSealed)
+        #expect(try journal.look(at: 3) == .end)
+        #expect(try journal.contents() == [1, 2, 3])
+    }
+
     @Test func aFullDiskMakesTheTakeGoOnInMemory() throws {
         let journal = Journal(file: PlainFile(try device("/dev/full")), path: "/dev/full")
         try journal.append([1, 2, 3].span)

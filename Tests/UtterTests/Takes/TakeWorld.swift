@@ -94,11 +94,12 @@ struct TakeWorld {
 
     private var mayOpen: Bool { !isOpened && (isKept || !isSealed) }
 
-    /// A body that is whole has an end, which only a sealed journal and a lane that is wanted have.
+    /// A body that is whole has an end, which only a complete recording and a lane that is wanted have;
+    /// the disk may not have taken all of it.
     private func endings(of lane: Int) -> [Ending] {
         if brokenOff.contains(lane) { return [.brokenOff, .early, .unknown] }
         let partly: [Ending] = [.early, .lost, .refused, .lengthRequired]
-        return isSealed ? partly + [.answered, .busy, .unknown] : partly
+        return isCaptured ? partly + [.answered, .busy, .unknown] : partly
     }
 
     /// What leads to the end of the take, if nothing more goes wrong; nil when nothing is owed.

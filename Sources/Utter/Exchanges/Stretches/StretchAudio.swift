@@ -38,9 +38,9 @@ struct StretchAudio: BodySource {
         self.init(Journal(), from: 0, behind: bytes) { (StretchReach(offset: 0, isFinal: true), 0) }
     }
 
-    var isSealed: Bool {
+    var isComplete: Bool {
         let (reach, _) = reach()
-        return reach.isFinal || reach.offset == .max && reach.held == .max && journal.isSealed
+        return reach.isFinal || reach.offset == .max && reach.held == .max && journal.isComplete
     }
 
     var byteCount: Int {
