@@ -28,15 +28,15 @@ import Testing
                 stage.variables["\(variable.1)"] = stage.expanded("\(variable.2)")
             } else if line.hasPrefix("status ") {
                 stage.usualStatus = line
+            } else if line.hasPrefix("! ") {
+                stage.usualHint = line
             } else if line.hasPrefix("$ ") {
                 let expected = lines.prefix(while: WordsLines.areExpected)
                 lines = lines.dropFirst(expected.count)
                 let came = try await stage.run(String(line.dropFirst(2)))
                 let isExpected = WordsLines.match(came[...], expected)
                 // A pattern stays where it is right.
-                let kept = came.map { line in
-                    expected.first { WordsLines.matches(line, $0) } ?? line
-                }
+                let kept = came.map { one in expected.first { WordsLines.matches(one, $0) } ?? one }
                 new += isExpected ? Array(expected) : kept
                 let text = ([line] + came).joined(separator: "\n")
                 #expect(isExpected || Self.updates, "\(script.testDescription):\n\(text)")
@@ -56,11 +56,11 @@ import Testing
 /// Where a section runs: a home of its own, and the variables that it has set.
 private final class WordsStage {
     private let folder: TemporaryFolder
-    private let home: String
+    private var home: String { folder.path("home") }
     private let samples = SourceTree.path("samples")
     var variables = CommandRun.cleanEnvironment
-    /// The line of the status that commands have where their lines name none.
-    var usualStatus = "status 0"
+    /// The status of commands whose lines name none, and the hint of those that fail without another.
+    var (usualStatus, usualHint) = ("status 0", "")
 
     /// 2026-11-27 12:00 UTC, from which the scripts count the ages of takes.
     private static let noon = 1_795_780_800.0
@@ -74,7 +74,6 @@ private final class WordsStage {
 
     init() throws {
         folder = try TemporaryFolder()
-        home = folder.path("home")
         try #require(mkdir(home, 0o700) == 0)
         (variables["HOME"], variables["XDG_RUNTIME_DIR"]) = (home, home)
         let program = BuiltProducts.path(of: "utter") ?? ""
@@ -107,24 +106,23 @@ private final class WordsStage {
     private func lines(
         _ output: [UInt8], _ error: [UInt8], _ status: CommandResult.Status
     ) -> [String] {
-        let end =
-            switch status {
-            case .exited(let number): "status \(number)"
-            case .signalled(let number): "status signal \(number)"
-            }
-        return WordsLines.of(shown(output), behind: "|")
-            + WordsLines.of(shown(error), behind: "!") + (end == usualStatus ? [] : [end])
+        let end = if case .exited(let number) = status { "status \(number)" } else { "\(status)" }
+        var errors = WordsLines.of(shown(error), behind: "!")
+        if usualHint != "", end != "status 0", let last = errors.last {
+            if last == usualHint { errors.removeLast() }
+            if !last.hasPrefix("! utter: hint:") { errors.append("! without a hint") }
+        }
+        if end != usualStatus { errors.append(end) }
+        return WordsLines.of(shown(output), behind: "|") + errors
     }
 
     private func runHere(_ command: String) async throws -> [String] {
         let parts = expanded(command).split(separator: " < ", maxSplits: 1)
         // A shell takes words apart like this; none runs: WRDE_NOCMD.
-        var found = wordexp_t()
-        try #require(wordexp(String(parts[0]), &found, 1 << 2) == 0, "not words: \(command)")
-        let words = (0..<found.we_wordc).compactMap {
-            found.we_wordv[$0].map { String(cString: $0) }
-        }
-        wordfree(&found)
+        var list = wordexp_t()
+        try #require(wordexp(String(parts[0]), &list, 1 << 2) == 0, "not words: \(command)")
+        let words = (0..<list.we_wordc).compactMap { list.we_wordv[$0].map { String(cString: $0) } }
+        wordfree(&list)
         // They would become another program, and the tests with them.
         let others = Set(["serve", "demo", "keys", "fleet", "edit"])
         try #require(others.isDisjoint(with: words[1...].prefix(2)), "write: exec \(command)")
@@ -156,7 +154,7 @@ private final class WordsStage {
         let status = String(decoding: try readFile("/proc/thread-self/status"), as: UTF8.self)
         all.formUnion(status.matches(of: /(Umask|SigBlk):.*/).map { String($0.0) })
         let files = (0..<1_024).compactMap { "/proc/self/fd/\($0)".resolvedPath }
-        let own = files.filter { $0.hasPrefix(folder) }
-        return all.union(own + ["working folder \("/proc/self/cwd".resolvedPath ?? "")"])
+        all.formUnion(files.filter { $0.hasPrefix(folder) })
+        return all.union(["working folder \("/proc/self/cwd".resolvedPath ?? "")"])
     }
 }
