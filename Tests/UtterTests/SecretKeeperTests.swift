@@ -116,7 +116,7 @@ import Testing
         let stuck = try service("https://stuck.example")
         let takes = (0..<2).map { _ in Task { await secret(keeper, stuck) } }
         #expect(await isAsked.wait())
-        while keeper.wantedCount(of: stuck) < 2 { await Task.yield() }
+        #expect(await comesTrue { keeper.wantedCount(of: stuck) == 2 })
         let other = try service()
         async let answer = secret(keeper, other)
         takes[0].cancel()
@@ -192,7 +192,7 @@ import Testing
         let services = try ["https://one.example", "https://two.example"].map { try service($0) }
         let answers = await withTaskGroup(of: String.self) { group in
             for service in services { group.addTask { await secret(keeper, service) } }
-            while keeper.openCount < 2 || owner.count == 0 { await Task.yield() }
+            #expect(await comesTrue { keeper.openCount == 2 && owner.count == 1 })
             keeper.shutDown()
             return await group.reduce(into: []) { $0.append($1) }
         }
