@@ -30,8 +30,8 @@ internal import Upload
 struct TakeMachine: Sendable {
     enum Phase: Sendable {
         case recording
-        /// No more audio is captured; the ring goes into the journal.
-        case sealing(CaptureEnd)
+        /// No more audio is captured since that moment; the ring goes into the journal.
+        case sealing(CaptureEnd, since: Duration)
         case delivering(Recorded)
         case settled
     }
@@ -39,8 +39,8 @@ struct TakeMachine: Sendable {
     struct Recorded: Sendable {
         var end: CaptureEnd
         var seal: JournalSeal
-        /// Since the take began.
-        var instant: Duration
+        /// When the recording ended, since the take began.
+        var endedAt: Duration
     }
 
     typealias Result = TakeDelivery.Result
@@ -78,7 +78,7 @@ struct TakeMachine: Sendable {
         self.delivery.complete(byteCount: recorded.byteCount)
         if wantsSecrets { secrets = .wanted }
         phase = .delivering(
-            Recorded(end: CaptureEnd(cause: .finished), seal: recorded, instant: .zero))
+            Recorded(end: CaptureEnd(cause: .finished), seal: recorded, endedAt: .zero))
     }
 
     mutating func handle(_ event: Event, at now: Moment) -> [Action] {
@@ -138,7 +138,7 @@ struct TakeMachine: Sendable {
 
     private mutating func capture(_ end: CaptureEnd, isEmpty: Bool, _ now: Moment) {
         guard isRecording else { return }
-        phase = .sealing(end)
+        phase = .sealing(end, since: now.elapsed)
         actions.append(.tell(.captured(end)))
         if let warning = end.warning { protect(.source(warning)) }
         // A recording that never began has nothing to be sent.
@@ -164,8 +164,8 @@ struct TakeMachine: Sendable {
     }
 
     private mutating func complete(_ seal: JournalSeal, _ now: Moment) {
-        guard case .sealing(let end) = phase else { return }
-        phase = .delivering(Recorded(end: end, seal: seal, instant: now.elapsed))
+        guard case .sealing(let end, let instant) = phase else { return }
+        phase = .delivering(Recorded(end: end, seal: seal, endedAt: instant))
         delivery.complete(byteCount: seal.byteCount)
         if let loss = seal.loss, seal.byteCount <= delivery.start {
             conclude(.failure(.journal(reason: loss.description)), now)
@@ -391,7 +391,7 @@ struct TakeMachine: Sendable {
         if case .delivering(let recorded) = phase {
             ending.seal = recorded.seal
             if case .success = result {
-                ending.answerDelay = delivery.resultAt.map { $0 - recorded.instant }
+                ending.answerDelay = delivery.resultAt.map { $0 - recorded.endedAt }
             }
         }
         phase = .settled

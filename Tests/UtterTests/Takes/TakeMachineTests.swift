@@ -69,6 +69,17 @@ import Testing
         #expect(tree.count > 1_000, "\(tree.count) orders")
     }
 
+    /// The answer may come before the disk has the end of the recording, and its delay counts from there.
+    @Test func anAnswerMayComeBeforeTheSeal() throws {
+        var world = try Self.ways[0].makeWorld()
+        for move in [TakeWorld.Move.opened, .noted(0), .captured, .ended(0, .answered), .sealed] {
+            #expect(world.legal.contains(move) && world.ending == nil)
+            world.make(move)
+        }
+        #expect(world.faults == [])
+        #expect(world.ending?.answerDelay == .seconds(1))
+    }
+
     /// Longer stories than can all be told.
     @Test(arguments: ways) func ordersAtRandomAreHandled(_ way: Way) throws {
         var random = SeededRandom()
