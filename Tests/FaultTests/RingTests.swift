@@ -66,8 +66,9 @@ extension RingFolder {
         #expect(audio.dropFirst(44).starts(with: sent))
     }
 
-    /// A write that does not return holds back the end of the body as little as its bytes: no service
-    /// waits for a disk until it gives up. A kill then loses nothing, and the take may be delivered.
+    /// A write that does not return holds back the end of the body as little as its bytes.
+    ///
+    /// No service waits for a disk until it gives up. A kill loses nothing, and the take may be delivered.
     @Test(arguments: ["write", "fdatasync", "allocate"])
     func aDiskThatHangsHoldsBackNoEnd(_ operation: String) async throws {
         let bench = try FaultBench()
