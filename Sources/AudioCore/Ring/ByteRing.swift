@@ -114,7 +114,7 @@ internal import Synchronization
         }
 
         package func finish() {
-            // releasing: partner of the acquire in Consumer.isFinished.
+            // releasing: partner of the acquires in Consumer.isFinished and Follower.isFinished.
             ring.isFinished.store(true, ordering: .releasing)
         }
     }

@@ -84,7 +84,7 @@ package final class Journal: Sendable {
     /// The path of the file; nil while the journal lives in memory only; from any thread.
     package var path: String? { state.withLock { $0.path } }
 
-    /// Bytes that can be read; grows until the seal; from any thread.
+    /// Bytes that can be read; grows until the journal is complete; from any thread.
     package var byteCount: Int {
         max(ring.withLock { $0?.end } ?? 0, writtenByteCount)
     }
@@ -98,8 +98,11 @@ package final class Journal: Sendable {
     /// Bytes that survive a power cut; from any thread.
     var durableByteCount: Int { max(0, durable.load(ordering: .relaxed)) }
 
-    /// Once true, `byteCount` is final, though the disk may not have taken all; from any thread.
-    package var isComplete: Bool { isSealed || ring.withLock { $0?.isFinished } == true }
+    /// Once true, no byte follows, though the disk may not have taken all; from any thread.
+    package var isComplete: Bool {
+        // The ring first: it goes once the journal is sealed.
+        ring.withLock { $0?.isFinished } == true || isSealed
+    }
 
     /// Once true, no byte is carried any more; from any thread.
     package var isSealed: Bool {
@@ -180,7 +183,6 @@ package final class Journal: Sendable {
         }
         // releasing: partner of the acquire in `isSealed`; the file is the sync thread's now.
         sealed.store(true, ordering: .releasing)
-        // Behind it: a journal that is complete stays so.
         ring.withLock { $0 = nil }
     }
 

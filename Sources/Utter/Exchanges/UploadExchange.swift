@@ -120,7 +120,7 @@ struct UploadExchange: Exchange {
         return request
     }
 
-    /// The service has all that was said when the request began, and waits for the length.
+    /// The service has all that there was when the last request ended, and waits for the length.
     private var isLengthAwaited: Bool {
         guard let upload, !upload.knowsLength else { return false }
         return mayBeTaken && upload.offset == sent
@@ -140,7 +140,8 @@ struct UploadExchange: Exchange {
             step = .discover
             request = self.request
         }
-        return recording.isComplete || !request.saysLength ? .request(request) : .sealed
+        let isLast = request.saysLength || step == .append && isLengthAwaited
+        return recording.isComplete || !isLast ? .request(request) : .sealed
     }
 
     mutating func renew() { engine.renew() }

@@ -7,18 +7,28 @@ internal import TakeStore
 
 // How far a take has come, as its loops see it.
 extension TakeRun {
+    /// Bytes that wait so long for the disk are reported.
+    static let longDiskWait = Duration.seconds(2)
+
     /// On the transfer thread, every period.
     func didGrow() {
         reportAwaited()
         guard meter.isDue() else { return }
         // The thread that waits for the disk cannot say so.
-        if let journal, meter.wait(of: journal) >= .seconds(2) {
-            journal.note(slow: .seconds(2))
+        if let journal, meter.wait(of: journal) >= Self.longDiskWait {
+            journal.note(slow: Self.longDiskWait)
             reportJournal()
         }
         record?.writeAgain()
         tellLimit()
         tellProgress()
+    }
+
+    /// The recording has ended a while ago; on the capture thread.
+    func didEnd(before wait: Duration) {
+        guard let journal, !journal.isSealed else { return }
+        journal.note(slow: wait)
+        reportJournal()
     }
 
     /// A request waits for so many bytes of the journal; from any thread.

@@ -102,7 +102,14 @@ final class Wiring: Sendable {
                         if isUrgent || isFragile { mark.set() }
                     },
                     // On the thread that has the take: the microphone's or capture.
-                    tell: { run.follow($0, of: draft.source) }))
+                    tell: { [capture] event in
+                        run.follow(event, of: draft.source)
+                        guard case .ended = event else { return }
+                        // No byte follows that would tell of a disk that does not take the last ones.
+                        capture.call(at: .now + TakeRun.longDiskWait) { [weak run] in
+                            run?.didEnd(before: TakeRun.longDiskWait)
+                        }
+                    }))
         } catch {
             run.handle(.unrecordable(.encoding(error), CaptureEnd(cause: .encoder(error))))
             return

@@ -245,6 +245,19 @@ import Testing
             follow(&exchange, status: 200, [("upload-complete", "?1")], sent: 200) == .answered)
     }
 
+    /// The recording has ended, and the disk has not taken its end: the service has all, and is told so
+    /// once that is known.
+    @Test func anAppendWithoutBytesWaitsForTheEnd() throws {
+        var exchange = try exchange()
+        exchange.learn(from: head(Self.invitation))
+        let state = [("upload-offset", "400"), ("upload-complete", "?0")]
+        _ = follow(&exchange, status: 201, state, sent: 400, isComplete: false, size: 400)
+        #expect(step(of: exchange) == .append)
+        let recording = { RecordingExtent(byteCount: 400, isComplete: $0) }
+        #expect(exchange.begin(lane: 0, of: recording(false)) == .sealed)
+        #expect(exchange.begin(lane: 0, of: recording(true)) == .request(exchange.request))
+    }
+
     @Test func aFailedRecognitionIsNotSentAgain() throws {
         var exchange = try broken()
         _ = follow(&exchange, status: 204, [("upload-offset", "1000")])

@@ -39,8 +39,12 @@ struct StretchAudio: BodySource {
     }
 
     var isComplete: Bool {
-        let (reach, _) = reach()
-        return reach.isFinal || reach.offset == .max && reach.held == .max && journal.isComplete
+        // Asked first: what is read after it is final.
+        let isRecorded = journal.isComplete
+        let (reach, frameCount) = reach()
+        if reach.isFinal { return true }
+        // Where it is held back, it may have to be cut.
+        return isRecorded && journal.byteCount <= reach.offset && frameCount < reach.held
     }
 
     var byteCount: Int {
