@@ -154,11 +154,12 @@ import Testing
         return try DeliveryPlan(ProfileUse(profile, words: [:], codec: .pcm))
     }
 
-    /// The plans of all shipped profiles, and of a service that is known by its URL alone.
-    ///
     /// Not each change of an upload goes with a service that has messages alone.
-    private func plans(
-        to names: [String] = ShippedProfiles.uploading
+    private static let uploading = Result { try plans(to: ShippedProfiles.uploading) }
+
+    /// The plans of shipped profiles, and of a service that is known by its URL alone.
+    private static func plans(
+        to names: [String]
     ) throws -> [(name: String, plan: DeliveryPlan)] {
         let plain = try DeliveryPlan(
             service: RecognitionService(url: ServiceURL("https://a.example/recognize?x=1")))
@@ -262,7 +263,7 @@ import Testing
     }
 
     @Test func eachProfileIsRemembered() throws {
-        for (name, plan) in try plans(to: Profiles.shipped.names) {
+        for (name, plan) in try Self.plans(to: Profiles.shipped.names) {
             let record = try read(plan.record)
             #expect(record.texts.count == (plan.profile?.profile.texts.count ?? 1), "\(name)")
             try expectSame(plan, try DeliveryPlan(record), name)
@@ -270,7 +271,7 @@ import Testing
     }
 
     @Test(arguments: changes) func eachMemberThatAProgramSetsIsRemembered(_ change: Change) throws {
-        for (name, plan) in try plans() {
+        for (name, plan) in try Self.uploading.get() {
             for (index, make) in change.makes.enumerated() {
                 var plan = plan
                 try make(&plan)
@@ -293,7 +294,7 @@ import Testing
                 return name.hasSuffix("Box") ? String(name.dropLast(3)) : name
             }
         }
-        let plan = try plans()[0].plan
+        let plan = try Self.uploading.get()[0].plan
         let said = Set(Self.changes.map { String($0.member.split(separator: " ").last ?? "") })
         for label in labels(plan) where label != "service" {
             #expect(said.contains(label) || Self.ownOfARun.contains(label), "\(label)")
@@ -312,7 +313,7 @@ import Testing
         let key = try #require(ProfileKey.named(path.replacing("NAME", with: "x-own")))
         let values = Self.values[path] ?? Self.values(of: key)
         var count = 0
-        for (name, plan) in try plans() + [("socket", socketPlan())] {
+        for (name, plan) in try Self.uploading.get() + [("socket", socketPlan())] {
             let texts = plan.profile?.profile.texts ?? [ProfileText(plainFor: "https://a/")]
             for value in values {
                 let line = key.line(for: path.replacing("NAME", with: "x-own"), value: value)
@@ -334,7 +335,7 @@ import Testing
     }
 
     @Test func noTextHoldsASecret() throws {
-        for (name, plan) in try plans() {
+        for (name, plan) in try Self.uploading.get() {
             var plan = plan
             plan.service.url = try ServiceURL("https://b.example/?a=1&api_key=sesame")
             plan.service.headers.append(try HeaderField(name: "X-Api-Key", value: "sesame"))
