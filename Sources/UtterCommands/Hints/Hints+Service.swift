@@ -48,6 +48,8 @@ extension ServiceError: Blamed {
         switch self {
         case .invalidURL(_, let reason) where reason.contains("WebSocket"):
             "describe its messages in a profile, or name its address for recordings, with https://"
+        case .invalidURL(_, let reason) where reason.contains("ws://"):
+            "write it like wss://speech.example/v1/listen, or tcp://HOST for Wyoming"
         case .invalidURL(_, let reason) where reason.contains("Wyoming"):
             "ask a server of Wyoming with --to tcp://HOST alone"
         case .invalidURL(_, let reason) where reason.contains("socket.path"):
