@@ -15,19 +15,20 @@ extension TakeRun {
         reportAwaited()
         guard meter.isDue() else { return }
         // The thread that waits for the disk cannot say so.
-        if let journal, meter.wait(of: journal) >= Self.longDiskWait {
-            journal.note(slow: Self.longDiskWait)
-            reportJournal()
-        }
+        if let journal, meter.wait(of: journal) >= Self.longDiskWait { reportSlowDisk() }
         record?.writeAgain()
         tellLimit()
         tellProgress()
     }
 
-    /// The recording has ended a while ago; on the capture thread.
-    func didEnd(before wait: Duration) {
-        guard let journal, !journal.isSealed else { return }
-        journal.note(slow: wait)
+    /// Looks, `longDiskWait` after the end, whether the disk has taken the last bytes; on the capture
+    /// thread.
+    func lookAfterEnd() {
+        if let journal, !journal.isSealed { reportSlowDisk() }
+    }
+
+    private func reportSlowDisk() {
+        journal?.note(slow: Self.longDiskWait)
         reportJournal()
     }
 

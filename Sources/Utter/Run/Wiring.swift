@@ -107,7 +107,7 @@ final class Wiring: Sendable {
                         guard case .ended = event else { return }
                         // No byte follows that would tell of a disk that does not take the last ones.
                         capture.call(at: .now + TakeRun.longDiskWait) { [weak run] in
-                            run?.didEnd(before: TakeRun.longDiskWait)
+                            run?.lookAfterEnd()
                         }
                     }))
         } catch {
