@@ -113,7 +113,7 @@ struct UploadExchange: Exchange {
         request.step = StepRequest(
             method: method, content: content, carriesSecrets: true, use: .upload(use))
         // tus is told the length with the last bytes, and no bytes follow it; or as the upload is made.
-        let awaitsLength = kind == .tus && step == .append && isLengthAwaited
+        let awaitsLength = kind == .tus && isLengthAwaited
         let makesUpload = kind == .tus && step == .create
         request.saysLength =
             (content == nil || makesUpload) && (request.saysLength || awaitsLength)
@@ -122,7 +122,7 @@ struct UploadExchange: Exchange {
 
     /// The service has all that there was when the last request ended, and waits for the length.
     private var isLengthAwaited: Bool {
-        guard let upload, !upload.knowsLength else { return false }
+        guard step == .append, let upload, !upload.knowsLength else { return false }
         return mayBeTaken && upload.offset == sent
     }
 
@@ -140,8 +140,11 @@ struct UploadExchange: Exchange {
             step = .discover
             request = self.request
         }
-        let isLast = request.saysLength || step == .append && isLengthAwaited
-        return recording.isComplete || !isLast ? .request(request) : .sealed
+        if recording.isComplete { return .request(request) }
+        if request.saysLength { return .sealed }
+        // A request without bytes that does not say the end moves nothing.
+        return isLengthAwaited && recording.byteCount <= sent
+            ? .growth(to: sent + 1) : .request(request)
     }
 
     mutating func renew() { engine.renew() }

@@ -245,7 +245,7 @@ import Testing
             follow(&exchange, status: 200, [("upload-complete", "?1")], sent: 200) == .answered)
     }
 
-    /// The recording has ended, and the disk has not taken its end: the service has all, and is told so
+    /// The recording has ended, and the disk has not taken its end: the service has all, and hears of it
     /// once that is known.
     @Test func anAppendWithoutBytesWaitsForTheEnd() throws {
         var exchange = try exchange()
@@ -253,9 +253,13 @@ import Testing
         let state = [("upload-offset", "400"), ("upload-complete", "?0")]
         _ = follow(&exchange, status: 201, state, sent: 400, isComplete: false, size: 400)
         #expect(step(of: exchange) == .append)
-        let recording = { RecordingExtent(byteCount: 400, isComplete: $0) }
-        #expect(exchange.begin(lane: 0, of: recording(false)) == .sealed)
-        #expect(exchange.begin(lane: 0, of: recording(true)) == .request(exchange.request))
+        func begin(_ byteCount: Int, isComplete: Bool) -> Beginning {
+            exchange.begin(
+                lane: 0, of: RecordingExtent(byteCount: byteCount, isComplete: isComplete))
+        }
+        #expect(begin(400, isComplete: false) == .growth(to: 401))
+        #expect(begin(401, isComplete: false) == .request(exchange.request))
+        #expect(begin(400, isComplete: true) == .request(exchange.request))
     }
 
     @Test func aFailedRecognitionIsNotSentAgain() throws {
