@@ -146,7 +146,7 @@ struct PostOnce: Exchange {
         {
             return step
         }
-        let host = request.url.origin.description
+        let host = request.url.shownOrigin
         switch result.ending {
         case .answered: break
         case .insecure(let text):

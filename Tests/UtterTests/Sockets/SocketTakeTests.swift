@@ -272,6 +272,12 @@ import Testing
         #expect((outcome.text == SocketService.text(Self.words)) == isTriedAgain)
     }
 
+    @Test func aServiceThatIsNotThereIsNamedByItsURL() async throws {
+        let profile = "url = 'ws://127.0.0.1:9/'\nsocket.finish = 'end'\nretry.never = true"
+        let outcome = try await send([3], by: Bench.plan(by: profile, format: .pcm))
+        #expect(outcome.text.hasPrefix("cannot connect to ws://127.0.0.1:9: "), "\(outcome.text)")
+    }
+
     @Test func messagesAreCounted() async throws {
         let outcome = try await send(Self.words, by: try service.plan("openai"))
         let counts = try #require(outcome.attempts.first?.result.messages)

@@ -115,8 +115,9 @@ public struct ServiceURL: Sendable, Hashable {
             ? "http://\(origin.host):\(origin.port)\(target)" : "\(origin)\(target)"
     }
 
-    private var shownOrigin: String {
-        isSocket && origin.scheme != "tcp"
+    /// The origin with the scheme that was written, for messages: `wss:` is a part of the URL, not of it.
+    package var shownOrigin: String {
+        isSocket && origin.scheme.hasPrefix("http")
             ? "ws" + origin.description.dropFirst("http".count) : origin.description
     }
 
