@@ -231,6 +231,12 @@ import Testing
         #expect(query["a"]?.place == SettingsPosition(line: 3, column: 5, file: "base.toml"))
     }
 
+    @Test func whatIsTakenAwayNeedNotBeThere() throws {
+        let profile = try ServiceProfile(
+            "url = 'http://a.example/'\nauth = false\nlimits = false\nlive = false")
+        #expect(profile.authentication.token == nil)
+    }
+
     @Test func whatAServiceLacksIsSaidBefore() throws {
         let profile = try ServiceProfile(
             """

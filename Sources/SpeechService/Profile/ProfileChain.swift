@@ -131,6 +131,8 @@ struct MergedTexts {
             let others = SettingsTable(own.members.filter { $0.name != "live" })
             (table, said) = (table.extended(by: others), said.extended(by: others))
         }
+        // `auth = false` may be said where there is nothing to take away. A profile has flags in its tables alone.
+        table.members.removeAll { $0.node.value == .flag(false) }
     }
 }
 
