@@ -19,40 +19,42 @@ import Testing
         }
     }
 
-    @Test func httpIsForwarded() async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "heard"))
-        let proxy = try await ProxyServer()
-        let upload = try upload(to: server.url("/asr"), by: proxy.url)
-        let result = try await upload.expectAnswer(200, "heard")
-        #expect(server.requests.first?.body == bytes(6_400))
-        #expect(result.route.isByProxy)
-        #expect(result.route.remote == "127.0.0.1:\(proxy.port)")
-        #expect(proxy.log.contains("POST http://127.0.0.1:\(server.port)/asr"))
-    }
-
-    @Test func httpsIsTunnelledWhileTheBodyGrows() async throws {
+    @Test func httpIsForwardedAndHTTPSTunnelledAndAServiceThatIsDownCanBeTriedAgain() async throws {
         let server = try RecordingServer(otherwise: .answer(text: "heard"))
         let front = try await TLSFront(to: server.port)
         let proxy = try await ProxyServer()
-        let upload = try Upload(to: front.url()) {
+        let forwarded = try upload(to: server.url("/asr"), by: proxy.url)
+        let plain = try await forwarded.expectAnswer(200, "heard")
+        #expect(server.requests.first?.body == bytes(6_400))
+        #expect(plain.route.isByProxy)
+        #expect(plain.route.remote == "127.0.0.1:\(proxy.port)")
+        #expect(proxy.log.contains("POST http://127.0.0.1:\(server.port)/asr"))
+
+        // While the body grows.
+        let tunnelled = try Upload(to: front.url()) {
             // A test that has none fails below.
             $0.connection.proxy = try? Proxy(proxy.url)
             $0.connection.certificateFile = front.certificateFile
         }
         for length in [6, 12] {
-            try upload.append(bytes(6))
-            #expect(await server.wait(untilBytes: length) != nil)
+            try tunnelled.append(bytes(6))
+            #expect(await server.wait(untilBytes: length, ofRequest: 1) != nil)
         }
-        upload.seal()
-        let result = try await upload.expectAnswer(200, "heard")
-        #expect(result.route.isByProxy)
-        #expect(result.route.tls?.hasPrefix("TLSv1.") == true)
+        tunnelled.seal()
+        let secure = try await tunnelled.expectAnswer(200, "heard")
+        #expect(secure.route.isByProxy)
+        #expect(secure.route.tls?.hasPrefix("TLSv1.") == true)
         #expect(proxy.log.contains("CONNECT 127.0.0.1:"))
         // The service is not told of the proxy.
-        #expect(server.requests[0].headers.allSatisfy { !$0.name.hasPrefix("Proxy-") })
+        #expect(server.requests[1].headers.allSatisfy { !$0.name.hasPrefix("Proxy-") })
+
+        let reserved = try ReservedPort()
+        let down = try upload(to: "https://127.0.0.1:\(reserved.port)/", by: proxy.url)
+        let reason = try #require(await down.result()).reason { .cannotConnect($0) }
+        #expect(reason.contains("the proxy answers 5"), "\(reason)")
     }
 
-    @Test func aProxyGetsItsLoginAndTheServiceDoesNot() async throws {
+    @Test func aProxyThatWantsALoginGetsTheRightOneAndTheServiceDoesNot() async throws {
         let server = try RecordingServer(otherwise: .answer(text: "heard"))
         let front = try await TLSFront(to: server.port)
         let proxy = try await ProxyServer(login: "name s3cret")
@@ -62,28 +64,22 @@ import Testing
             try await upload.expectAnswer()
         }
         #expect(server.requests.map { $0["Proxy-Authorization"] } == [nil, nil])
-    }
-
-    @Test(arguments: [nil, "name:wrong"])
-    func aProxyThatWantsALoginSaysSo(_ login: String?) async throws {
-        let server = try RecordingServer()
-        let front = try await TLSFront(to: server.port)
-        let proxy = try await ProxyServer(login: "name secret")
-        let tunnelled = try upload(
-            to: front.url(), by: proxy.url, login: login, front.certificateFile)
-        let result = try #require(await tunnelled.result())
-        #expect(
-            result.ending == .proxyRefused(status: login == nil ? 407 : 401)
-                || result.ending == .proxyRefused(status: 407))
-        #expect(result.sentByteCount == 0)
-        #expect(server.requests.isEmpty)
+        for login in [nil, "name:wrong"] {
+            let refused = try upload(
+                to: front.url(), by: proxy.url, login: login, front.certificateFile)
+            let result = try #require(await refused.result())
+            #expect(
+                result.ending == .proxyRefused(status: login == nil ? 407 : 401)
+                    || result.ending == .proxyRefused(status: 407))
+            #expect(result.sentByteCount == 0)
+        }
+        #expect(server.requests.count == 2)
     }
 
     @Test func aPortThatTheProxyForbidsIsSaid() async throws {
         let server = try RecordingServer()
-        let front = try await TLSFront(to: server.port)
         let proxy = try await ProxyServer(connectPort: 9)
-        let upload = try upload(to: front.url(), by: proxy.url, front.certificateFile)
+        let upload = try upload(to: "https://127.0.0.1:\(server.port)/", by: proxy.url)
         #expect(try #require(await upload.result()).ending == .proxyRefused(status: 403))
         #expect(server.connectionCount == 0)
     }
@@ -95,14 +91,6 @@ import Testing
         let reason = try #require(await upload.result()).reason { .cannotConnect($0) }
         #expect(reason.contains("127.0.0.1 port \(reserved.port)"), "\(reason)")
         #expect(server.connectionCount == 0)
-    }
-
-    @Test func aServiceBehindTheProxyThatIsDownCanBeTriedAgain() async throws {
-        let reserved = try ReservedPort()
-        let proxy = try await ProxyServer()
-        let upload = try upload(to: "https://127.0.0.1:\(reserved.port)/", by: proxy.url)
-        let reason = try #require(await upload.result()).reason { .cannotConnect($0) }
-        #expect(reason.contains("the proxy answers 5"), "\(reason)")
     }
 
     @Test func exceptionsAndNoneGoAroundIt() async throws {
