@@ -15,9 +15,33 @@ import Testing
         folder = try scratch.folder()
     }
 
-    @Test func everythingIsPrivateWhateverTheUmask() async {
-        // The umask is the process's, hence a process of its own.
+    /// The umask, the current folder and the number of descriptors are the process's, of which other
+    /// tests open some meanwhile: hence a process of its own.
+    @Test func aProcessMakesPrivateFoldersFromWhereItIsAndLeavesNoDescriptorOpen() async {
         await #expect(processExitsWith: .success) {
+            let scratch = try TemporaryFolder()
+            let before = try Folder.make(at: "/proc/self/fd").names().count
+            for _ in 0..<20 {
+                let folder = try scratch.folder()
+                try folder.replaceFile("a", with: [1])
+                _ = try folder.contents(of: "a", limit: 10)
+                _ = try folder.names()
+                _ = try folder.makeFolder("inner").names()
+                #expect(throws: SystemError.self) { try folder.contents(of: "b", limit: 10) }
+                #expect(throws: SystemError.self) { try folder.contents(of: "a", limit: 0) }
+                _ = try Wakeup()
+                _ = try SignalDescriptor(signals: [SIGUSR1])
+                let thread = try NamedThread(name: "test") {}
+                thread.join()
+                thread.join()
+            }
+            // The runtime opens a few of its own; a leak would be one a round at least.
+            #expect(try Folder.make(at: "/proc/self/fd").names().count < before + 20)
+
+            try #require(chdir(scratch.path) == 0)
+            _ = try Folder.make(at: "state/of/utter")
+            #expect(try scratch.mode("state/of/utter") == 0o700)
+
             for mask: mode_t in [0o000, 0o022, 0o077, 0o277] {
                 let scratch = try TemporaryFolder()
                 umask(mask)
@@ -32,16 +56,6 @@ import Testing
                 #expect(try scratch.mode("a/b/c/inner/take.json") == 0o600)
                 #expect(try scratch.mode("a") == 0o700)
             }
-        }
-    }
-
-    @Test func aRelativePathIsRelativeToTheCurrentFolder() async {
-        // The current folder is the process's.
-        await #expect(processExitsWith: .success) {
-            let scratch = try TemporaryFolder()
-            try #require(chdir(scratch.path) == 0)
-            _ = try Folder.make(at: "state/of/utter")
-            #expect(try scratch.mode("state/of/utter") == 0o700)
         }
     }
 
@@ -189,29 +203,5 @@ import Testing
         _ = try folder.makeFolder("inner").createFile("file")
         let error = #expect(throws: SystemError.self) { try folder.removeFolder("inner") }
         #expect(error?.code == ENOTEMPTY)
-    }
-
-    @Test func noDescriptorIsLeftOpen() async {
-        // Other tests open descriptors meanwhile, hence a process of its own.
-        await #expect(processExitsWith: .success) {
-            let scratch = try TemporaryFolder()
-            let before = try Folder.make(at: "/proc/self/fd").names().count
-            for _ in 0..<20 {
-                let folder = try scratch.folder()
-                try folder.replaceFile("a", with: [1])
-                _ = try folder.contents(of: "a", limit: 10)
-                _ = try folder.names()
-                _ = try folder.makeFolder("inner").names()
-                #expect(throws: SystemError.self) { try folder.contents(of: "b", limit: 10) }
-                #expect(throws: SystemError.self) { try folder.contents(of: "a", limit: 0) }
-                _ = try Wakeup()
-                _ = try SignalDescriptor(signals: [SIGUSR1])
-                let thread = try NamedThread(name: "test") {}
-                thread.join()
-                thread.join()
-            }
-            // The runtime opens a few of its own; a leak would be one a round at least.
-            #expect(try Folder.make(at: "/proc/self/fd").names().count < before + 20)
-        }
     }
 }

@@ -34,18 +34,6 @@ import Testing
         #expect(members.isDisjoint(with: [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT]))
     }
 
-    @Test func aSignalBeforeTheWaitIsNotLost() throws {
-        let wakeup = try Wakeup()
-        var descriptor = pollfd(fd: wakeup.descriptor, events: Int16(POLLIN), revents: 0)
-        #expect(poll(&descriptor, 1, 0) == 0)
-        wakeup.signal()
-        wakeup.signal()
-        #expect(poll(&descriptor, 1, 0) == 1)
-        wakeup.drain()
-        #expect(poll(&descriptor, 1, 0) == 0)
-        wakeup.drain()
-    }
-
     @Test func anInterruptedCallIsRepeatedAndOthersAreErrors() throws {
         var calls = 0
         let value = try retryingInterrupts("call") { () -> Int32 in
