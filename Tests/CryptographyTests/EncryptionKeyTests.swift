@@ -112,16 +112,16 @@ import Testing
         #expect(try again.open(try key.seal([7], for: []), for: []) == [7])
     }
 
-    private static let keys =
-        [
-            Array(1...32), Array("correct horse battery staple".utf8),
-        ] as [[UInt8]]
+    private static let keys: [[UInt8]] = [
+        Array(1...32), Array("correct horse battery staple".utf8),
+    ]
 
     private func key(_ secret: [UInt8]) throws -> EncryptionKey {
         secret.count == 32 ? try EncryptionKey(bytes: secret) : try EncryptionKey(secret: secret)
     }
 
-    @Test(arguments: keys) func aBoxOpensWithItsKeyAndInItsPlaceOnly(_ secret: [UInt8]) throws {
+    @Test(arguments: keys)
+    func aBoxOpensWithItsKeyAndInItsPlaceOnlyAndNoTwoAreAlike(_ secret: [UInt8]) throws {
         let key = try key(secret)
         let box = try key.seal([1, 2, 3], for: [9])
         #expect(box.count == 3 + Box.overhead)
@@ -141,6 +141,10 @@ import Testing
                 try key.open(Array(box[..<count]), for: [9])
             }
         }
+        #expect(try key.seal([1, 2, 3], for: [9])[32...] != box[32...])
+        // The same passphrase says nothing in the clear; another run has another salt.
+        let again = try self.key(secret).seal([1, 2, 3], for: [9])
+        #expect(key.isPassphrase == (box[16..<32] != again[16..<32]))
     }
 
     /// A box as an attacker may make it who knows no key, but its form.
@@ -152,7 +156,7 @@ import Testing
         return bytes + digest.bytes.prefix(8)
     }
 
-    @Test func costsAreBounded() throws {
+    @Test func costsAreBoundedAndASaltThatIsSharedIsDerivedOnce() throws {
         let key = try key(Self.keys[1])
         let box = try key.seal([1], for: [])
         #expect(Array(box[9..<13]) == [1, 15, 8, 3])
@@ -169,23 +173,11 @@ import Testing
         #expect(throws: EncryptionError.wrongKey) { try key.open(cheap, for: []) }
         let later = forged(box) { $0[8] = 3 }
         #expect(throws: EncryptionError.laterVersion(3)) { try key.open(later, for: []) }
-    }
 
-    @Test(arguments: keys) func noTwoBoxesAreAlike(_ secret: [UInt8]) throws {
-        let key = try key(secret)
-        let (one, two) = (try key.seal([1, 2, 3], for: []), try key.seal([1, 2, 3], for: []))
-        #expect(one[32...] != two[32...])
-        // The same passphrase says nothing in the clear; another run has another salt.
-        let again = try self.key(secret).seal([1, 2, 3], for: [])
-        #expect(key.isPassphrase == (one[16..<32] != again[16..<32]))
-    }
-
-    @Test func aSaltThatIsSharedIsDerivedOnce() throws {
-        let (key, other) = (try key(Self.keys[1]), try key(Self.keys[1]))
-        let box = try key.seal([5], for: [])
+        let other = try self.key(Self.keys[1])
         other.salt = key.salt
-        #expect(try other.open(box, for: []) == [5])
-        #expect(try other.seal([5], for: [])[16..<32] == box[16..<32])
+        #expect(try other.open(box, for: []) == [1])
+        #expect(try other.seal([1], for: [])[16..<32] == box[16..<32])
         // What is no salt is none.
         other.salt = [1, 2, 3]
         #expect(other.salt == key.salt)
