@@ -66,8 +66,7 @@ import Testing
     @Test(arguments: [8, 24])
     func otherWidthsAreRoundedAsThoseOfWAVFiles(_ bits: Int) throws {
         var random = SeededRandom()
-        let bytes = (0..<8_000).map { _ in UInt8.random(in: 0...255, using: &random) }
-        let path = try folder.write(bytes, to: "in.raw")
+        let path = try folder.write(random.bytes(8_000), to: "in.raw")
         let flac = try ForeignTool("sox").run([
             "-D", "-t", "raw", "-r", "16000", "-c", "1", "-e", "signed", "-b", "\(bits)", path,
             "-b", "\(bits)", "-t", "flac", "-",
@@ -164,7 +163,7 @@ import Testing
     @Test func noiseIsNoFLAC() throws {
         var random = SeededRandom()
         for _ in 0..<20 {
-            let bytes = random.noise(count: 20_000).map { UInt8(truncatingIfNeeded: $0) }
+            let bytes = random.bytes(20_000)
             #expect(throws: UndecodableAudio.self) { try decode(bytes) }
             for bytes in [bytes, Array("fLaC".utf8) + bytes] {
                 let intact = try recovered(bytes)

@@ -41,12 +41,12 @@ struct FlawedFile: CustomTestStringConvertible {
         #expect(isTold, "\(whole.texts)")
         let parts = try Reading(of: file, by: codec, in: random.pieces(of: file.count, upTo: 900))
         #expect(parts == whole, "seed \(random.seed)")
+        // What is left out is said, and nothing to compare with.
+        if texts.contains(where: { $0.contains("left out") || $0.contains("stream") }) { return }
         let theirs = try ffmpegFrames(file, codec, whole)
-        // What is left out is said.
-        let isComplete = !texts.contains { $0.contains("left out") || $0.contains("stream") }
         // It takes the header behind a header without a length for sound.
         let heads = 44 * texts.count { $0.contains("another recording") }
-        if isComplete { #expect(frames + silent + heads >= theirs, "ffmpeg decodes \(theirs)") }
+        #expect(frames + silent + heads >= theirs, "ffmpeg decodes \(theirs)")
         if texts.isEmpty, isWhole { #expect(frames >= theirs) }
     }
 

@@ -23,9 +23,7 @@ import Testing
         var stream: [UInt8] = []
         var consumed = 0
         for _ in 0..<2_000 {
-            let bytes = (0..<Int.random(in: 0..<900, using: &random)).map { _ in
-                UInt8.random(in: .min ... .max, using: &random)
-            }
+            let bytes = random.bytes(.random(in: 0..<900, using: &random))
             let isWritten = producer.write(bytes.span)
             if isWritten { stream += bytes }
             let most = Int.random(in: 0..<1_200, using: &random)

@@ -75,10 +75,6 @@ import Testing
         #expect(name.contentType.hasSuffix("\(usual)-2"))
     }
 
-    @Test func theSameFormIsTheSameBytes() throws {
-        #expect(try frame([("a", "b")]) == frame([("a", "b")]))
-    }
-
     static let refused: [(String, ServiceError)] = [
         ("", .invalidForm(reason: "a field has no name")),
         ("api_key", .secretInBody(name: "api_key")), ("Token", .secretInBody(name: "Token")),

@@ -9,26 +9,12 @@ import Testing
 
 /// A recording of 16 kHz as one of 24 kHz.
 @Suite struct ResampledSourceTests {
-    private struct Samples: BodySource {
-        var bytes: [UInt8]
-        var isComplete = true
-        var byteCount: Int { bytes.count }
-
-        init(_ samples: [Int16]) {
-            bytes =
-                [0, 0, 0, 0]
-                + samples.flatMap {
-                    [UInt8(truncatingIfNeeded: $0), UInt8(truncatingIfNeeded: $0 >> 8)]
-                }
-        }
-
-        func readBytes(
-            at offset: Int, into buffer: UnsafeMutableRawBufferPointer
-        ) throws(SystemError) -> Int {
-            let piece = bytes[offset...].prefix(buffer.count)
-            buffer.copyBytes(from: piece)
-            return piece.count
-        }
+    /// Samples behind a header of four bytes.
+    private static func source(
+        _ samples: some Collection<Int16>, isSealed: Bool = true
+    ) -> ResampledSource {
+        let bytes = [0, 0, 0, 0] + WAVBytes.pcm(Array(samples))
+        return ResampledSource(source: GrowingBytes(bytes, isSealed: isSealed), start: 4)
     }
 
     private static func read(_ source: ResampledSource, pieces: [Int]) throws -> [UInt8] {
@@ -54,7 +40,7 @@ import Testing
         let tone = (0..<16_000).map {
             Int16(8_000 * sin(2 * Double.pi * frequency * Double($0) / 16_000))
         }
-        let source = ResampledSource(source: Samples(tone), start: 4)
+        let source = Self.source(tone)
         let made = Self.samples(try Self.read(source, pieces: [4_096]))
         #expect(made.count == 24_000)
         var (worst, wanted) = (0.0, 0.0)
@@ -67,22 +53,20 @@ import Testing
 
     @Test func theBytesAreTheSameHoweverTheyAreRead() throws {
         var random = SeededRandom()
-        let samples = (0..<5_000).map { _ in Int16.random(in: .min ... .max, using: &random) }
-        let source = ResampledSource(source: Samples(samples), start: 4)
+        let samples = random.noise(count: 5_000)
+        let source = Self.source(samples)
         let whole = try Self.read(source, pieces: [1 << 20])
         for pieces in [[1], [3, 640, 7], [640], [8_191]] {
             #expect(try Self.read(source, pieces: pieces) == whole, "seed \(random.seed)")
         }
         // A recording that still grows has the first bytes of the whole.
-        var growing = Samples(Array(samples.prefix(2_000)))
-        growing.isComplete = false
-        let part = ResampledSource(source: growing, start: 4)
+        let part = Self.source(samples.prefix(2_000), isSealed: false)
         #expect(part.byteCount == 2 * (2_000 - 12) * 3 / 2)
         #expect(try Self.read(part, pieces: [333]) == Array(whole.prefix(part.byteCount)))
     }
 
     @Test func theRecordingIsCountedInItsOwnBytes() {
-        let source = ResampledSource(source: Samples(Array(repeating: 0, count: 300)), start: 4)
+        let source = Self.source([Int16](repeating: 0, count: 300))
         #expect(source.byteCount == 900)
         #expect(source.recordingByteCount(at: 900) == 600)
     }

@@ -142,9 +142,7 @@ import Testing
     @Test func anyBytesAreRead() {
         var random = SeededRandom()
         for _ in 0..<2_000 {
-            let bytes = (0..<Int.random(in: 0..<64, using: &random)).map { _ in
-                UInt8.random(in: .min ... .max, using: &random)
-            }
+            let bytes = random.bytes(.random(in: 0..<64, using: &random))
             let whole = Result { try Self.read(bytes) }
             let pieces = Result { try Self.read(bytes, in: 3) }
             #expect("\(whole)" == "\(pieces)", "seed \(random.seed): \(bytes)")
