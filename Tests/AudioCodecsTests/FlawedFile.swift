@@ -101,6 +101,11 @@ extension [UInt8] {
         Array(self[..<place.lowerBound]) + bytes + self[place.upperBound...]
     }
 
+    /// These bytes of an Ogg page, with the checksum that is right.
+    var withChecksum: [UInt8] {
+        replacing(22..<26, with: WAVBytes.number(Int(OggPage.checksum(of: self[...])), 4))
+    }
+
     static func noise(_ count: Int) -> [UInt8] {
         (0..<count).map { UInt8(truncatingIfNeeded: ($0 &* 2_654_435_761) >> 13) }
     }

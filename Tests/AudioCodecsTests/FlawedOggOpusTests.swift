@@ -25,10 +25,7 @@ import Testing
 
     /// Of a page: changed bytes, a checksum that is right.
     private static func altered(_ page: [UInt8], _ place: Int, _ bytes: [UInt8]) -> [UInt8] {
-        var page = page.replacing(place..<place + bytes.count, with: bytes)
-        let sum = OggPage.checksum(of: page[...])
-        page.replaceSubrange(22..<26, with: WAVBytes.number(Int(sum), 4))
-        return page
+        page.replacing(place..<place + bytes.count, with: bytes).withChecksum
     }
 
     private static func withSerial(_ serial: UInt8, _ pages: [[UInt8]]) -> [[UInt8]] {

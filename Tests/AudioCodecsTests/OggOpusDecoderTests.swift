@@ -200,16 +200,13 @@ import Testing
         let end = try #require(pageOffsets(of: file).dropFirst().first)
         var page = Array(file[..<end])
         for (place, byte) in changes { page[place] = byte }
-        setChecksum(of: &page)
-        file.replaceSubrange(..<end, with: page)
+        file.replaceSubrange(..<end, with: page.withChecksum)
     }
 
     private func correctChecksums(of file: inout [UInt8]) {
         let offsets = pageOffsets(of: file) + [file.count]
         for (start, end) in zip(offsets, offsets.dropFirst()) where end - start > 27 {
-            var page = Array(file[start..<end])
-            setChecksum(of: &page)
-            file.replaceSubrange(start..<end, with: page)
+            file.replaceSubrange(start..<end, with: Array(file[start..<end]).withChecksum)
         }
     }
 
@@ -218,14 +215,6 @@ import Testing
         page += [UInt8](repeating: 255, count: 8) + serialNumber
         page += [UInt8(number), 0, 0, 0, 0, 0, 0, 0, 255]
         page += [UInt8](repeating: 255, count: 255) + body
-        setChecksum(of: &page)
-        return page
-    }
-
-    private func setChecksum(of page: inout [UInt8]) {
-        let sum = OggPage.checksum(of: page[...])
-        for index in 0..<4 {
-            page[22 + index] = UInt8(truncatingIfNeeded: sum >> (8 * UInt32(index)))
-        }
+        return page.withChecksum
     }
 }

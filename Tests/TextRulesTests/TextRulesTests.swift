@@ -253,8 +253,10 @@ struct AllRulesTests {
                 .joined(separator: " ")
             for language in ["en", "de", "fr", "es"] {
                 let ruled = rules.applied(to: RuledText(text), in: language)
-                #expect(ruled.changes.count <= TextChange.limit)
-                #expect(ruled.words.allSatisfy { $0.span.upperBound <= count })
+                let isBounded =
+                    ruled.changes.count <= TextChange.limit
+                    && ruled.words.allSatisfy { $0.span.upperBound <= count }
+                #expect(isBounded, "\(text)")
             }
         }
         // Places are bounded: a word that is said again and again there is not looked at again and again.

@@ -88,35 +88,19 @@ import Testing
     ])
     func anAnswerErrorSaysWhatHappened(error: AnswerError, message: String) {
         #expect(error.description == message)
-        check(message)
     }
 
     @Test(arguments: [
         (
-            ServiceError.invalidURL(text: "x", reason: "it has no host"),
-            "'x' is not a usable URL: it has no host"
-        ),
-        (.userInfoInURL(text: "https://…@h"), "'https://…@h' carries a user name or password"),
-        (
-            .invalidHeader(name: "X", reason: "utter sets it itself"),
-            "header 'X' cannot be sent: utter sets it itself"
+            ServiceError.userInfoInURL(text: "https://…@h"),
+            "'https://…@h' carries a user name or password"
         ),
         (.invalidCredential(reason: "it is empty"), "the token cannot be sent: it is empty"),
         (.invalidSecretForm(text: "Token"), "'Token' does not say where the token goes"),
-        (
-            .invalidPath(text: "a[", offset: 2, reason: "']' is missing"),
-            "'a[' is not a path into a JSON answer: ']' is missing at byte 2"
-        ),
         (.invalidAnswerRule(text: "xml"), "'xml' is not a way to read an answer"),
     ])
     func aServiceErrorSaysWhatHappened(error: ServiceError, message: String) {
         #expect(error.description == message)
-        check(message)
-    }
-
-    private func check(_ message: String) {
-        #expect(!message.contains("\n"))
-        #expect(!message.hasSuffix("."))
     }
 }
 
