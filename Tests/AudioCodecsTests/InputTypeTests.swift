@@ -47,12 +47,20 @@ import Testing
         }
     }
 
-    @Test(arguments: foreign)
-    func whatTheSystemsEncodersWriteIsNamed(_ options: [String], _ name: String) throws {
-        let bytes = try ForeignTool("ffmpeg").run(
-            ["-v", "error", "-i", Clip.goForward.path] + options + ["-"]
-        ).output
-        #expect(type(of: bytes) == .foreign(name))
+    @Test func whatTheSystemsEncodersWriteIsNamed() throws {
+        let folder = try TemporaryFolder()
+        // A shell can give one ffmpeg the descriptors 3 to 9 to write into, without seeking.
+        for start in stride(from: 0, to: Self.foreign.count, by: 7) {
+            let group = Array(zip(3...9, Self.foreign[start...]))
+            let files = group.map { number, _ in "\(number)>'\(folder.path("\(number)"))'" }
+            let outputs = group.flatMap { number, kind in kind.0 + ["pipe:\(number)"] }
+            let encode = #"exec ffmpeg -v error -i "$0" "$@" "# + files.joined(separator: " ")
+            try ForeignTool("sh").run(["-c", encode, Clip.goForward.path] + outputs)
+            for (number, (options, name)) in group {
+                let bytes = try folder.read("\(number)")
+                #expect(type(of: bytes) == .foreign(name), "\(options)")
+            }
+        }
     }
 
     @Test func whatWeReadIsKnown() throws {
