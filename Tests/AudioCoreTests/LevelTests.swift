@@ -22,12 +22,9 @@ import Testing
         #expect(loud.peakDecibels == 0)
     }
 
-    @Test func thePeakIsTheLargestMagnitude() {
+    @Test func thePeakIsTheLargestMagnitudeAndTheMeanThatOfASquare() {
         #expect(level([1, -16_384, 8_192]).peak == 0.5)
         #expect(level([1, 16_384, -8_192]).peak == 0.5)
-    }
-
-    @Test func theRootMeanSquareOfAnAlternatingSquareIsItsMagnitude() {
         #expect(level([8_192, -8_192, 8_192, -8_192]).rootMeanSquare == 0.25)
         #expect(level([16_384, 0, 0, 0]).rootMeanSquare == 0.25)
     }

@@ -16,15 +16,11 @@ import Testing
         values.flatMap { WAVBytes.number(Int($0.bitPattern), 4) }
     }
 
-    @Test func eightBitsAreUnsigned() {
+    @Test func eightBitsAreUnsignedAndWiderIntegersAreRoundedAndClipped() {
         #expect(decoded(.uint8, [0, 1, 127, 128, 255]) == [-32_768, -32_512, -256, 0, 32_512])
-    }
-
-    @Test func sixteenBitsAreTakenAsTheyAre() {
         #expect(decoded(.int16, [0, 0x80, 0xFF, 0xFF, 0xFF, 0x7F]) == [-32_768, -1, 32_767])
-    }
-
-    @Test func widerIntegersAreRoundedAndClipped() {
+        // An incomplete last sample is left out.
+        #expect(decoded(.int24, [0, 0, 1, 9, 9]) == [256])
         let values24 = [0, 127, 128, -128, -129, 0x7F_FFFF, -0x80_0000]
         let bytes24 = values24.flatMap { WAVBytes.number($0, 3) }
         #expect(decoded(.int24, bytes24) == [0, 0, 1, 0, -1, 32_767, -32_768])
@@ -45,10 +41,6 @@ import Testing
             (0..<8).map { UInt8(truncatingIfNeeded: Double(value).bitPattern >> (8 * $0)) }
         }
         #expect(decoded(.float64, wide) == expected)
-    }
-
-    @Test func anIncompleteLastSampleIsLeftOut() {
-        #expect(decoded(.int24, [0, 0, 1, 9, 9]) == [256])
     }
 
     @Test(arguments: [

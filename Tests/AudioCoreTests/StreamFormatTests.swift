@@ -24,14 +24,11 @@ import Testing
         #expect(format.frames(in: .milliseconds(20)) == 882)
     }
 
-    @Test func aYearAtAnyRateIsCounted() {
+    @Test func aYearAtAnyRateIsCountedAndADurationBeyondAllFramesIsTheMostFrames() {
         let format = StreamFormat(sampleRate: 384_000, channelCount: 8)
         let frames = 365 * 86_400 * 384_000
         #expect(format.duration(ofFrames: frames) == .seconds(365 * 86_400))
         #expect(format.frames(in: .seconds(365 * 86_400)) == frames)
-    }
-
-    @Test func aDurationBeyondAllFramesIsTheMostFrames() {
         #expect(StreamFormat.speech.frames(in: .seconds(Int64.max)) == .max)
     }
 }

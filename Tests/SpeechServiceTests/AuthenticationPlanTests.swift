@@ -84,11 +84,8 @@ import Testing
         #expect(credential.value == value)
     }
 
-    @Test func aServiceWithoutSecretsSaysSo() throws {
+    @Test func whatOneKindAloneHasNamesItAndAServiceWithoutSecretsSaysSo() throws {
         #expect(try plan("kind = 'none'") == AuthenticationPlan())
-    }
-
-    @Test func whatOneKindAloneHasNamesIt() throws {
         #expect(try plan("scheme = 'Token'") == plan("kind = 'scheme'\nscheme = 'Token'"))
         #expect(try plan("header = 'X-Key'") == plan("kind = 'header'\nheader = 'X-Key'"))
     }

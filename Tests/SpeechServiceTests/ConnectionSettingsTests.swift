@@ -16,7 +16,7 @@ import Testing
         return settings
     }
 
-    @Test func allMembersAreRead() throws {
+    @Test func allMembersAreReadAndNoneIsTheUsual() throws {
         let settings = try read(
             """
             http = "2"
@@ -42,9 +42,6 @@ import Testing
         #expect(
             settings.resolutions.map(\.description)
                 == ["speech.example:443:192.0.2.7,[2001:db8::1]"])
-    }
-
-    @Test func nothingIsTheUsual() throws {
         #expect(try read("") == ConnectionSettings())
         #expect(try read("proxy = 'none'").proxy == Proxy.none)
     }

@@ -144,16 +144,13 @@ import Testing
     }
 
     /// The host is compared, kept and sent in one form, whatever the locale is.
-    @Test func anInternationalNameIsOneOriginWithItsASCIIForm() throws {
+    @Test func anOriginHasNoPathAndOneFormOfAnInternationalName() throws {
         let (own, plain) = (
             try Origin("https://bücher.example"), try Origin("https://xn--bcher-kva.example")
         )
         #expect(own == plain)
         let base = try ServiceURL("https://xn--bcher-kva.example/a")
         #expect(try base.resolving(location: "https://BÜCHER.example/b").origin == own)
-    }
-
-    @Test func anOriginHasNoPath() throws {
         #expect(try Origin("https://b.example:443/") == ServiceURL("https://b.example/x").origin)
         #expect(throws: ServiceError.self) { try Origin("https://b.example/x") }
         #expect(throws: ServiceError.self) { try Origin("b.example") }

@@ -18,18 +18,13 @@ import Testing
         }
     }
 
-    @Test func aSecondHasItsBytesAndTheFirstOneABurst() {
+    @Test func aSecondHasItsBytesTheFirstOneABurstAndSilenceEarnsNoMore() {
         #expect((424_000...426_000).contains(sent(at: 100_000, turns: 200)))
-    }
-
-    @Test func anHourOfSilenceEarnsNoMoreThanABurst() {
+        // A byte a second is still sent.
+        #expect((10...11).contains(sent(at: 1, turns: 500)))
         var pace = SendingPace(bytesPerSecond: 100_000, now: start)
         pace.spend(pace.room(now: start))
         #expect(pace.room(now: start + .seconds(3_600)) == 25_000)
-    }
-
-    @Test func aByteASecondIsStillSent() {
-        #expect((10...11).contains(sent(at: 1, turns: 500)))
     }
 
     @Test func aBodyIsHeldBackAndStillWhole() async throws {

@@ -95,12 +95,9 @@ import Testing
         #expect(decode(rule, body).error == error)
     }
 
-    @Test func anEmptyTextIsAnAnswer() {
+    @Test func anEmptyTextIsAnAnswerAndLengthsBetweenValuesAreSkipped() {
         #expect(decode(rule, "{\"text\":\"\"}").text == "")
         #expect(decode(rule, "{\"text\":\"a\",\"error\":null}").transcript.text == "a")
-    }
-
-    @Test func lengthsBetweenValuesAreSkipped() {
         let body =
             "30\n{\"text\":\"a\",\"is_final\":false}\n21\n{\"text\":\"b\",\"is_final\":true}\n"
         #expect(decode(rule, body).text == "b")

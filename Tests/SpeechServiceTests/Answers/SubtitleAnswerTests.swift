@@ -23,7 +23,7 @@ import Testing
         + "STYLE\r\n::cue { color: red }\r\n\r\nintro\r\n00:00.500 --> 00:02.000 align:start\r\n"
         + "<v Ann>Hi &amp; hello</v>\r\n\r\n00:02.000 --> 00:03.000\r\n- bye"
 
-    @Test func anSRTFileIsReadWithItsTimes() {
+    @Test func anSRTFileIsReadWithItsTimesUnlessItIsCalledText() {
         for (rule, type) in [
             (AnswerRule(framing: .subtitles), nil), (.automatic, "text/plain"), (.automatic, nil),
         ] {
@@ -35,6 +35,8 @@ import Testing
                     RecognizedWord(text: "ask not", start: 3723.25, end: 3724),
                 ])
         }
+        let plain = decode(AnswerRule(framing: .text), Self.srt).transcript.text
+        #expect(plain.hasPrefix("1 00:00:00,000 -->"))
     }
 
     @Test(.spec("W3C WebVTT §4"))
@@ -103,10 +105,5 @@ import Testing
         #expect(
             decode(AnswerRule(framing: .subtitles), "just text").error
                 == .missingText(path: "-->", excerpt: "just text"))
-    }
-
-    @Test func anExplicitTextStaysWhatItIs() {
-        let plain = decode(AnswerRule(framing: .text), Self.srt).transcript.text
-        #expect(plain.hasPrefix("1 00:00:00,000 -->"))
     }
 }

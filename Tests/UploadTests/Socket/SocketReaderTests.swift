@@ -98,15 +98,11 @@ import Testing
         #expect(fault?.code == 1009)
     }
 
-    /// RFC 6455 §5.7 has these bytes.
-    @Test func aMaskedFrameIsThatOfTheStandard() {
+    @Test(.spec("RFC 6455 §1.3, §5.7"))
+    func aMaskedFrameAndTheAnswerToAKeyAreThoseOfTheStandard() {
         #expect(
             SocketWriter.frame(.text, Array("Hello".utf8), mask: 0x37FA_213D)
                 == [0x81, 0x85, 0x37, 0xFA, 0x21, 0x3D, 0x7F, 0x9F, 0x4D, 0x51, 0x58])
-    }
-
-    /// RFC 6455 §1.3 has this key.
-    @Test func theAnswerToAKeyIsThatOfTheStandard() throws {
         #expect(
             SocketHandshake.accept(of: "dGhlIHNhbXBsZSBub25jZQ==") == "s3pPLMBiTxaQ9kYGzzhZRbK+xOo="
         )
