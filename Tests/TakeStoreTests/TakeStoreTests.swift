@@ -240,10 +240,6 @@ import Testing
                 .laterVersion(take: "t", version: 2),
                 "take t was written by a later utter (version 2 of take.json)"
             ),
-            (
-                .folderUnusable(path: "/x", reason: "mkdir /x: Permission denied"),
-                "takes cannot be kept in '/x': mkdir /x: Permission denied"
-            ),
         ] as [(TakeStoreError, String)])
     func anErrorSaysWhatHappened(error: TakeStoreError, description: String) {
         #expect(error.description == description)

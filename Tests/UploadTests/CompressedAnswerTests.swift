@@ -69,7 +69,7 @@ import Testing
 
     @Test func whatIsCountedIsThePlainAnswer() async throws {
         let zeros = "head -c \(16 << 20) /dev/zero"
-        for (coding, tool) in [("gzip", "gzip"), ("br", "brotli")] {
+        for (coding, tool) in [("gzip", "gzip"), ("br", "brotli -q 5")] {
             let bomb = try await CommandRun.run("sh", ["-c", "\(zeros) | \(tool) -c"]).output
             #expect((1..<100_000).contains(bomb.count))
             let server = try server(coding, bomb)

@@ -33,15 +33,8 @@ import Testing
     }
 
     @Test(arguments: [
-        (
-            "framing = \"json\"\ntext = \"results[].alternatives[0].transcript\"",
-            #"{"results":[{"alternatives":[{"transcript":"one "}]},{"alternatives":[{"transcript":"two"}]}]}"#,
-            "one two"
-        ),
         // The first place that has words counts.
-        (
-            #"text = ["a", "b", "c"]"#, #"{"a":"","b":null,"c":"see"}"#, "see"
-        ),
+        (#"text = ["a", "b", "c"]"#, #"{"a":"","b":null,"c":"see"}"#, "see"),
         (
             """
             framing = "sequence"
