@@ -29,61 +29,57 @@ import Testing
 
     // MARK: - Refused before any byte
 
-    typealias Change = @Sendable (inout ConnectionSettings) throws -> Void
-
-    /// A front, and what is demanded of it in vain.
-    struct Refusal: Sendable, CustomTestStringConvertible {
-        let testDescription: String
-        /// What the server's certificate is for.
-        var name = "IP:127.0.0.1"
-        var isExpired = false
-        var directives = ""
-        var isNotTLS = false
-        /// A word of the reason, or none, and the settings.
-        let demands: [(reason: String, change: Change)]
-    }
-
-    private static let otherPin = "sha256//47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
-
-    static let refusals: [Refusal] = [
-        Refusal(
-            testDescription: "an unknown or missing authority, another key than the pinned one",
-            demands: [
-                ("certificate", { $0.certificateFile = nil }),
-                ("/nowhere/authority.pem", { $0.certificateFile = "/nowhere/authority.pem" }),
-                ("pinned", { $0.pinnedKeys = [try PinnedKey(TransferTLSTests.otherPin)] }),
-            ]),
-        Refusal(
-            testDescription: "another host's certificate", name: "DNS:speech.example",
-            demands: [("", { _ in })]),
-        Refusal(
-            testDescription: "an expired certificate", isExpired: true,
-            demands: [("expired", { _ in })]),
-        Refusal(
-            testDescription: "an old version where a new one is demanded",
-            directives: "ssl_protocols TLSv1.2;", isNotTLS: true,
-            demands: [("protocol version", { $0.minimumTLS = .three })]),
-    ]
-
-    @Test(arguments: refusals)
-    func whatIsNotSecureIsRefusedBeforeAnyByte(_ refusal: Refusal) async throws {
-        let front = try await TLSFront(
-            to: server.port, for: refusal.name, isExpired: refusal.isExpired, refusal.directives)
-        for demand in refusal.demands {
-            let upload = try upload(to: front, demand.change)
-            let result = try #require(await upload.result())
-            let reason = try result.reason { refusal.isNotTLS ? .notTLS($0) : .insecure($0) }
-            #expect(demand.reason.isEmpty || reason.contains(demand.reason), "\(reason)")
-            #expect(result.sentByteCount == 0)
-            #expect(upload.recorder.record.look { $0.connects } == 0)
-        }
+    private func expectRefusal(
+        by front: TLSFront, for reason: String, isNotTLS: Bool = false,
+        _ change: (inout ConnectionSettings) throws -> Void = { _ in }
+    ) async throws {
+        let upload = try upload(to: front, change)
+        let result = try #require(await upload.result())
+        let text = try result.reason { isNotTLS ? .notTLS($0) : .insecure($0) }
+        #expect(reason.isEmpty || text.contains(reason), "\(text)")
+        #expect(result.sentByteCount == 0)
+        #expect(upload.recorder.record.look { $0.connects } == 0)
         #expect(server.connectionCount == 0)
     }
 
-    @Test(arguments: ["TLSv1", "TLSv1.1"])
-    func anOldProtocolIsRefused(_ version: String) async throws {
+    @Test func anotherAuthorityOrKeyIsRefusedBeforeAnyByteAndTheRightOneTaken() async throws {
+        let front = try await TLSFront(to: server.port)
+        let other = "sha256//47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
+        let nowhere = "/nowhere/authority.pem"
+        try await expectRefusal(by: front, for: "certificate") { $0.certificateFile = nil }
+        try await expectRefusal(by: front, for: nowhere) { $0.certificateFile = nowhere }
+        try await expectRefusal(by: front, for: "pinned") {
+            $0.pinnedKeys = [try PinnedKey(other)]
+        }
+        // The digest of the public key, as OpenSSL computes it.
+        let made = try await CommandRun.run(
+            "sh",
+            [
+                "-c",
+                "openssl x509 -in '\(front.certificateFile)' -pubkey -noout"
+                    + " | openssl pkey -pubin -outform der | openssl dgst -sha256 -binary | base64",
+            ])
+        let pins = [other, "sha256//" + made.outputText.filter { $0 != "\n" }]
+        let upload = try upload(to: front) { $0.pinnedKeys = try pins.map { try PinnedKey($0) } }
+        let result = try await upload.expectAnswer(200, "heard")
+        #expect(result.route.tls == "TLSv1.3")
+        #expect(result.route.cipher?.hasPrefix("TLS_") == true)
+    }
+
+    @Test func anotherHostExpiryAndAnOldVersionAreRefusedBeforeAnyByte() async throws {
+        let another = try await TLSFront(to: server.port, for: "DNS:speech.example")
+        try await expectRefusal(by: another, for: "")
+        let expired = try await TLSFront(to: server.port, isExpired: true)
+        try await expectRefusal(by: expired, for: "expired")
+        let old = try await TLSFront(to: server.port, "ssl_protocols TLSv1.2;")
+        try await expectRefusal(by: old, for: "protocol version", isNotTLS: true) {
+            $0.minimumTLS = .three
+        }
+    }
+
+    @Test func anOldProtocolIsRefused() async throws {
         let front = try await TLSFront(
-            to: server.port, "ssl_protocols \(version); ssl_ciphers ALL:@SECLEVEL=0;")
+            to: server.port, "ssl_protocols TLSv1 TLSv1.1; ssl_ciphers ALL:@SECLEVEL=0;")
         let result = try #require(await upload(to: front).result())
         #expect(result.ending != .answered)
         #expect(result.sentByteCount == 0)
@@ -139,23 +135,6 @@ import Testing
         #expect(result.route.tls == version)
     }
 
-    @Test func theRightKeyIsTakenAndTheCipherIsKnown() async throws {
-        let front = try await TLSFront(to: server.port)
-        // The digest of the public key, as OpenSSL computes it.
-        let made = try await CommandRun.run(
-            "sh",
-            [
-                "-c",
-                "openssl x509 -in '\(front.certificateFile)' -pubkey -noout"
-                    + " | openssl pkey -pubin -outform der | openssl dgst -sha256 -binary | base64",
-            ])
-        let pins = [Self.otherPin, "sha256//" + made.outputText.filter { $0 != "\n" }]
-        let upload = try upload(to: front) { $0.pinnedKeys = try pins.map { try PinnedKey($0) } }
-        let result = try await upload.expectAnswer(200, "heard")
-        #expect(result.route.tls == "TLSv1.3")
-        #expect(result.route.cipher?.hasPrefix("TLS_") == true)
-    }
-
     @Test func aCertificateIsShownWhereOneIsWanted() async throws {
         let folder = try TemporaryFolder()
         let own = try await TestCertificate(for: "DNS:client.example", in: folder)
@@ -192,22 +171,24 @@ import Testing
     // MARK: - Answers that are cut
 
     /// With and without close_notify, and shorter than it says.
-    @Test(arguments: [("", true), ("", false), ("Content-Length: 100\r\n", false)])
-    func anAnswerThatIsCutIsNoSuccess(_ length: String, isOrderly: Bool) async throws {
+    @Test(arguments: [("", [true, false]), ("Content-Length: 100\r\n", [false])])
+    func anAnswerThatIsCutIsNoSuccess(_ length: String, _ ends: [Bool]) async throws {
         let gate = Gate()
         let text = "HTTP/1.1 200 OK\r\n\(length)\r\n{\"text\":\"pay"
-        let server = try RecordingServer(otherwise: [
-            .readHead, .readBodyToEnd, .sendRaw(Array(text.utf8)), .stallUntil(gate), .close,
-        ])
+        let cut: [ServerStep] = [.readHead, .readBodyToEnd, .sendRaw(Array(text.utf8))]
+        let server = try RecordingServer(
+            scripts: ends.map { cut + [.stallUntil($0 ? gate : Gate()), .close] })
         let front = try await TLSFront(to: server.port, "chunked_transfer_encoding off;")
-        let upload = try upload(to: front)
-        #expect(await upload.recorder.wait { $0.body.count == 12 })
-        isOrderly ? gate.open() : front.stop()
-        let ending = try #require(await upload.result()).ending
-        switch ending {
-        case .connectionLost: break
-        case .badResponse where length.isEmpty: break
-        default: Issue.record("\(ending)")
+        for isOrderly in ends {
+            let upload = try upload(to: front)
+            #expect(await upload.recorder.wait { $0.body.count == 12 })
+            isOrderly ? gate.open() : front.stop()
+            let ending = try #require(await upload.result()).ending
+            switch ending {
+            case .connectionLost: break
+            case .badResponse where length.isEmpty: break
+            default: Issue.record("\(ending)")
+            }
         }
     }
 }
