@@ -9,27 +9,35 @@ import Testing
 /// A link that dies without a word: the kernel still takes bytes that are never acknowledged.
 @Suite(.enabled(if: NetworkNamespace.isAvailable, "needs root, ip and tc"))
 struct DeadLinkTests {
-    /// Sends at so many bytes a second, kills the link, and waits until that is noticed.
+    /// Sends each at so many bytes a second, kills the link of all, and waits until all notice it.
     private func deadLink(
-        bytesPerSecond: Int, isSealed: Bool = false, stall: Duration
-    ) async throws -> TransferResult {
+        _ sendings: [(bytesPerSecond: Int, isSealed: Bool)], stall: Duration
+    ) async throws -> [TransferResult] {
         let network = try NetworkNamespace()
-        let (server, upload) = try network.inside {
+        let ends = sendings.map(\.isSealed)
+        let (server, uploads) = try network.inside {
             let server = try RecordingServer(otherwise: [.readHead, .readOn])
-            let upload = try Upload(
-                to: server.url(), bytes(3_200), isSealed: isSealed,
-                deadlines: TransferDeadlines(stall: stall, answer: .ages))
-            return (server, upload)
+            let uploads = try ends.map { isSealed in
+                try Upload(
+                    to: server.url(), bytes(3_200), isSealed: isSealed,
+                    deadlines: TransferDeadlines(stall: stall, answer: .ages))
+            }
+            return (server, uploads)
         }
-        _ = try #require(await server.wait(untilBytes: 3_200))
+        for number in uploads.indices {
+            _ = try #require(await server.wait(untilBytes: 3_200, ofRequest: number))
+        }
         try network.cut()
         let deadline = ContinuousClock.now + .patience
-        var result: TransferResult?
-        while result == nil, .now < deadline {
-            if bytesPerSecond > 0 { try upload.append(bytes(bytesPerSecond / 50)) }
-            result = await upload.result(within: .milliseconds(20))
+        var results = [TransferResult?](repeating: nil, count: uploads.count)
+        while results.contains(where: { $0 == nil }), .now < deadline {
+            for (number, upload) in uploads.enumerated() where results[number] == nil {
+                let count = sendings[number].bytesPerSecond / 50
+                if count > 0 { try upload.append(bytes(count)) }
+                results[number] = await upload.result(within: .milliseconds(20 / uploads.count))
+            }
         }
-        return try #require(result)
+        return try results.map { try #require($0) }
     }
 
     private func isBroken(_ result: TransferResult) -> Bool {
@@ -39,13 +47,16 @@ struct DeadLinkTests {
         }
     }
 
-    /// PCM, Opus, a source that is silent, and an answer that is awaited.
-    @Test(arguments: [(32_000, false), (3_000, false), (0, false), (0, true)])
-    func aDeadLinkIsNoticed(bytesPerSecond: Int, isSealed: Bool) async throws {
-        let result = try await deadLink(
-            bytesPerSecond: bytesPerSecond, isSealed: isSealed, stall: .seconds(2))
-        #expect(isBroken(result), "\(result.ending)")
-        #expect(result.isBodyComplete == isSealed)
+    @Test func aDeadLinkIsNoticed() async throws {
+        // PCM, Opus, a source that is silent, and an answer that is awaited.
+        let sendings: [(bytesPerSecond: Int, isSealed: Bool)] = [
+            (32_000, false), (3_000, false), (0, false), (0, true),
+        ]
+        let results = try await deadLink(sendings, stall: .seconds(2))
+        for (sending, result) in zip(sendings, results) {
+            #expect(isBroken(result), "\(sending): \(result.ending)")
+            #expect(result.isBodyComplete == sending.isSealed)
+        }
     }
 
     @Test func aLinkThatIsGoneForLessThanThatIsNoBreak() async throws {
@@ -71,9 +82,9 @@ struct DeadLinkTests {
         .enabled(if: getenv("UTTER_SOAK") != nil, "takes a minute"), arguments: [32_000, 3_000, 0])
     func aDeadLinkIsNoticedWithinTenSeconds(bytesPerSecond: Int) async throws {
         let began = ContinuousClock.now
-        let result = try await deadLink(
-            bytesPerSecond: bytesPerSecond, stall: TransferDeadlines().stall)
-        #expect(isBroken(result), "\(result.ending)")
+        let results = try await deadLink(
+            [(bytesPerSecond, false)], stall: TransferDeadlines().stall)
+        #expect(results.allSatisfy { isBroken($0) }, "\(results.map(\.ending))")
         let time = ContinuousClock.now - began
         print("\(bytesPerSecond) bytes a second: a dead link is noticed within \(time)")
         #expect(time < .seconds(10))
