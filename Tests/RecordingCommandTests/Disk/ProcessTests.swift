@@ -160,14 +160,14 @@ import Testing
         #expect(isSame)
     }
 
-    static let limits = [4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 18, 20, 22, 24, 26, 27, 28, 30, 32, 40]
-
-    @Test(arguments: limits)
+    /// Below 24 each command ends before its words are looked at, so that one stands for all.
+    @Test(arguments: [4, 5, 6, 8, 12, 22, 24, 26, 27, 28, 30, 32, 40])
     func tooFewDescriptorsAreAMessageAndAStatus(_ limit: Int) async throws {
-        for arguments in [
+        let commands = [
             ["--for", "200ms"], ["send", Clip.digits.path], ["list"], ["play", "last"],
             ["--version"],
-        ] {
+        ]
+        for arguments in limit < 24 ? [commands[1]] : commands {
             // The leak checker needs descriptors of its own.
             let result = try await bench.startShell(
                 #"ulimit -n \#(limit); ASAN_OPTIONS=detect_leaks=0 exec "$0" "$@""#, arguments
@@ -190,12 +190,11 @@ import Testing
     /// Swift reads the command line there; not with a sanitizer, which reads more there.
     @Test(
         .enabled(if: NameService.isAvailable, "needs a mount of its own"),
-        .disabled(if: Sanitizer.isUsed),
-        arguments: [["--version"], ["rm", "last"], []])
-    func aCommandLineThatCannotBeReadIsNotAnEmptyOne(_ arguments: [String]) async throws {
+        .disabled(if: Sanitizer.isUsed))
+    func aCommandLineThatCannotBeReadIsNotAnEmptyOne() async throws {
         let script = #"mount -t tmpfs none /proc && exec "$0" "$@""#
         let result = try await bench.startShell(
-            #"exec unshare -Urm sh -c '\#(script)' "$0" "$@""#, arguments
+            #"exec unshare -Urm sh -c '\#(script)' "$0" "$@""#, ["rm", "last"]
         ).result()
         #expect(result.status == .exited(74))
         #expect(result.outputText.isEmpty)
@@ -212,7 +211,7 @@ import Testing
         .disabled(if: Sanitizer.isUsed),
         arguments: [
             // Less memory than a take needs, in KiB, and stacks of which there is room for one.
-            ("-v 80000", "ulimit -v unlimited"), ("-v 120000", "ulimit -v unlimited"),
+            ("-v 80000", "ulimit -v unlimited"),
             ("-s 100000000000", "ulimit -u unlimited; ulimit -v unlimited"),
         ])
     func tooLittleMemoryOrThreadsAreAMessageAndAStatus(
