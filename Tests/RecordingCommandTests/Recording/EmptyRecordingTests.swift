@@ -34,13 +34,13 @@ import Testing
     }
 
     private func expectNothing(
-        _ result: CommandResult, of name: String, on bench: Bench
+        _ result: CommandResult, of name: String, label: String = "", on bench: Bench
     ) throws {
         #expect(result.status == .exited(65), "\(result.errorText)")
         #expect(result.output.isEmpty)
         #expect(
             result.errorText.contains(
-                "utter: error: there is no sound in '\(name)': nothing is sent\n"),
+                "utter: error: \(label)there is no sound in '\(name)': nothing is sent\n"),
             "\(result.errorText)")
         #expect(result.errorText.contains("utter: hint: look at what the program says"))
         #expect(bench.server?.connectionCount == 0)
@@ -54,13 +54,19 @@ import Testing
         try expectNothing(result, of: "standard input", on: bench)
     }
 
-    @Test(arguments: Beginning.allCases.dropFirst(), ["auto", "chunked", "length"])
-    func nothingIsSentOfAFileWithoutASample(_ beginning: Beginning, _ framing: String) async throws
-    {
+    @Test(arguments: [(1, "auto"), (4, "auto"), (4, "chunked"), (4, "length")])
+    func nothingIsSentOfFilesWithoutASample(_ count: Int, _ framing: String) async throws {
         let bench = try Bench(server: .hearing("no"))
-        let file = try bench.folder.write(try beginning.bytes, to: "empty")
-        let result = try await bench.run("send", "-c", "transfer.framing=\(framing)", file)
-        try expectNothing(result, of: file, on: bench)
+        let files = try Beginning.allCases.dropFirst().prefix(count).map {
+            try bench.folder.write(try $0.bytes, to: "\($0)")
+        }
+        #expect(files.count == count)
+        let words = ["send", "-c", "transfer.framing=\(framing)"] + files
+        let result = try await bench.start(words).result()
+        for file in files {
+            let label = count > 1 ? "\(file): " : ""
+            try expectNothing(result, of: file, label: label, on: bench)
+        }
     }
 
     @Test func anotherFileIsSentAllTheSame() async throws {
