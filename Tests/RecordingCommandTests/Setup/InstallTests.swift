@@ -21,7 +21,7 @@ import Testing
             environment: environment)
     }
 
-    private func install(_ prefix: String = "~/own") async throws {
+    private func install(_ prefix: String) async throws {
         let installed = try await run("install", prefix)
         #expect(installed.status == .exited(0), "\(installed.errorText)")
     }
@@ -32,7 +32,9 @@ import Testing
             .map { String($0.dropFirst(home.path.count)) }.sorted()
     }
 
-    @Test func aTildeThatTheShellLeftIsTheHome() async throws {
+    /// Into folders of which some are there already; the tilde is the one that the shell has left.
+    @Test func whatIsInstalledIsUpgradedAndRemovedFileByFile() async throws {
+        try ForeignTool("mkdir").run(["-p", home.path(".local/bin"), home.path(".local/share/man")])
         try await install("~/.local")
         let paths = try paths()
         for name in [
@@ -65,29 +67,33 @@ import Testing
             #expect(help.status == .exited(0) && help.outputText.contains("--help"), "\(program)")
         }
 
-        // Once more, which upgrades, and then all of it goes, empty folders too.
-        try await install("~/.local")
-        #expect(try await run("uninstall", "~/.local").status == .exited(0))
-        #expect(try self.paths() == [])
-    }
-
-    @Test func anUpgradeTakesAwayWhatTheVersionBeforeHad() async throws {
-        try await install()
-        let list = "own/share/utter/files"
+        // The version before had a page that is no more; another page is the person's own.
+        let list = ".local/share/utter/files"
         _ = try home.write(
             try home.read(list) + Array("share/man/man1/utter-old.1\n".utf8), to: list)
         for page in ["utter-old.1", "utter-own.1"] {
-            try home.write([], to: "own/share/man/man1/\(page)")
+            try home.write([], to: ".local/share/man/man1/\(page)")
         }
-        try await install()
-        let names = try home.names(in: "own/share/man/man1")
+        try await install("~/.local")
+        let names = try home.names(in: ".local/share/man/man1")
         #expect(!names.contains("utter-old.1"))
         #expect(names.contains("utter-own.1") && names.contains("utter-send.1"))
+
+        // What was there before, or is used, stays.
+        #expect(try await run("uninstall", "~/.local").status == .exited(0))
+        #expect(
+            try self.paths() == [
+                "/.local", "/.local/bin", "/.local/share", "/.local/share/man",
+                "/.local/share/man/man1", "/.local/share/man/man1/utter-own.1",
+            ])
     }
 
-    @Test func theInstalledProgramIsLinkedToItsLibraries() async throws {
-        try await install()
-        let loaded = try ForeignTool("ldd").run([home.path("own/bin/utter")]).text
+    /// It is linked to its libraries, records, encodes and sends, watches a key and finds the
+    /// recorder.
+    @Test func theInstalledProgramWorksAndGoesWithoutATrace() async throws {
+        try await install("~/own")
+        let program = home.path("own/bin/utter")
+        let loaded = try ForeignTool("ldd").run([program]).text
         let names = ["FLAC", "asound", "crypto", "curl", "ogg", "opus", "samplerate"]
         for name in names { #expect(loaded.contains("lib\(name).so."), "\(loaded)") }
         // Each costs every start.
@@ -95,50 +101,32 @@ import Testing
         #expect(!loaded.contains("not found"), "\(loaded)")
         let endpoint = try ForeignTool("ldd").run([home.path("own/libexec/utter/utter-endpoint")])
         #expect(!endpoint.text.contains("sphinx"), "\(endpoint.text)")
-    }
 
-    @Test func theInstalledProgramRecordsEncodesAndSends() async throws {
-        try await install()
         let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("installed"))
         let bench = try Bench(server: server, microphone: card)
         for format in ["pcm", "ogg-opus", "flac"] {
             let result = try await CommandRun.run(
-                home.path("own/bin/utter"), ["--for", "300ms", "--format", format],
-                environment: bench.environment)
+                program, ["--for", "300ms", "--format", format], environment: bench.environment)
             #expect(result.status == .exited(0), "\(result.errorText)")
             #expect(result.outputText == "installed\n")
         }
         #expect(server.requests.first?.body == VirtualMicrophone.pcm(4_800))
         let beginnings = server.requests.dropFirst().map { $0.body.prefix(4) }
         #expect(beginnings.map { String(decoding: $0, as: UTF8.self) } == ["OggS", "fLaC"])
-    }
 
-    @Test func theInstalledProgramWatchesAKeyAndFindsTheRecorder() async throws {
-        try await install()
-        let bench = try KeyboardBench(.hearing("installed"))
-        let keyboard = try bench.keyboards.plug()
+        let desk = try KeyboardBench(.hearing("installed"))
+        let keyboard = try desk.keyboards.plug()
         let keys = try CommandRun(
-            home.path("own/bin/utter"), ["keys", "--evdev"],
-            environment: bench.control.bench.environment.merging(bench.keyboards.environment) {
-                $1
-            })
+            program, ["keys", "--evdev"],
+            environment: desk.control.bench.environment.merging(desk.keyboards.environment) { $1 })
         #expect(await keys.wait(for: "and speak, or tap it", in: .error))
         try keyboard.press()
-        try await bench.isHeard()
+        try await desk.isHeard()
         try keyboard.release()
         #expect(await keys.wait(for: "installed\n", in: .output))
-    }
 
-    @Test func foldersThatWereThereBeforeOrAreUsedStay() async throws {
-        try ForeignTool("mkdir").run(["-p", home.path("own/bin"), home.path("own/share/man")])
-        try await install()
-        try home.write([], to: "own/share/man/man1/other.1")
         #expect(try await run("uninstall", "~/own").status == .exited(0))
-        #expect(
-            try paths() == [
-                "/own", "/own/bin", "/own/share", "/own/share/man", "/own/share/man/man1",
-                "/own/share/man/man1/other.1",
-            ])
+        #expect(try paths() == [])
     }
 
     @Test func aRelativePrefixIsRefused() async throws {
