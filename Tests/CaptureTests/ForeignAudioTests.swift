@@ -53,20 +53,16 @@ import Testing
 
     /// Options of the program, and whether a pipe has to be read to its end first.
     static let forms: [([String], isReadBackwards: Bool)] = [
-        (["-c:a", "pcm_alaw", "-f", "wav"], false), (["-c:a", "pcm_mulaw", "-f", "wav"], false),
-        (["-c:a", "adpcm_ms", "-f", "wav"], false),
-        (["-c:a", "adpcm_ima_wav", "-f", "wav"], false),
+        (["-c:a", "pcm_alaw", "-f", "wav"], false), (["-c:a", "adpcm_ms", "-f", "wav"], false),
         (["-c:a", "libmp3lame", "-f", "wav"], false), (["-f", "w64"], false),
         (["-f", "aiff"], true), (["-f", "caf"], true), (["-f", "au"], false),
-        (["-f", "ipod"], true), (["-f", "3gp", "-c:a", "aac"], true), (["-f", "mov"], true),
-        (["-f", "ogg", "-c:a", "libvorbis"], false), (["-f", "ogg", "-c:a", "flac"], false),
-        (["-f", "ogg", "-c:a", "libspeex"], false), (["-f", "webm"], false),
-        (["-f", "matroska"], false), (["-f", "mp3"], false), (["-f", "mp2"], false),
-        (["-f", "adts"], false), (["-f", "latm", "-c:a", "aac"], false), (["-f", "ac3"], false),
-        (["-f", "mpegts"], false), (["-f", "mpegts", "-mpegts_m2ts_mode", "1"], false),
+        (["-f", "ipod"], true), (["-f", "mov"], true),
+        (["-f", "ogg", "-c:a", "libvorbis"], false), (["-f", "ogg", "-c:a", "libspeex"], false),
+        (["-f", "webm"], false), (["-f", "mp3"], false), (["-f", "adts"], false),
+        (["-f", "latm", "-c:a", "aac"], false), (["-f", "ac3"], false), (["-f", "mpegts"], false),
         (["-f", "vob"], false), (["-f", "asf"], false), (["-f", "wv"], true),
-        (["-f", "tta"], true),
-        (["-f", "avi"], false), (["-f", "ogg", "-c:a", "libopus", "-ac", "6"], false),
+        (["-f", "tta"], true), (["-f", "avi"], false),
+        (["-f", "ogg", "-c:a", "libopus", "-ac", "6"], false),
         (["-f", "wav", "-ar", "44100", "-c:a", "pcm_mulaw", "-ac", "2"], false),
     ]
 
@@ -75,9 +71,10 @@ import Testing
         _ options: [String], _ isReadBackwards: Bool
     ) throws {
         let path = try made(options)
-        #expect(try fromFile(path).frameCount == counted(path), "\(options)")
-        #expect(
-            try fromPipe(path).frameCount == counted(path, asPipe: !isReadBackwards), "\(options)")
+        let count = try counted(path)
+        #expect(try fromFile(path).frameCount == count, "\(options)")
+        let piped = isReadBackwards ? count : try counted(path, asPipe: true)
+        #expect(try fromPipe(path).frameCount == piped, "\(options)")
     }
 
     @Test func aBigEndianWAVIsRead() throws {
@@ -155,7 +152,10 @@ import Testing
         let heard = try fromFile(path)
         #expect(heard.samples.contains { $0.magnitude > 1_000 })
         #expect(try heard.frameCount == counted(path, ["-map", "0:a:1"]))
-        // Silence in front of a sound, and a file of nothing else, keep their length.
+    }
+
+    /// In front of a sound, and in a file of nothing else.
+    @Test func silenceKeepsItsLength() throws {
         let late = try made(["-af", "adelay=1500:all=1", "-c:a", "pcm_alaw", "-f", "wav"])
         let delayed = try fromFile(late)
         #expect(delayed.samples.count == 24_000 + (try fromFile(Clip.goForward.path).samples.count))
@@ -265,7 +265,7 @@ import Testing
     }
 
     /// What the program reads is never a file that another thread has just opened.
-    @Test(arguments: ["mp3", "ipod", "webm"])
+    @Test(arguments: ["mp3", "ipod"])
     func aPipeIsReadWhateverOtherThreadsOpen(_ form: String) async throws {
         let path = try made(["-f", form])
         let expected = try fromFile(path).frameCount
