@@ -51,6 +51,18 @@ import Testing
         #expect(told(&watch, [100, -90], periods: 400, channels: channels).isEmpty)
     }
 
+    @Test(arguments: [
+        (
+            SignalState.dead, "dead-input",
+            "the input delivers nothing but its last bit; is a microphone connected?"
+        ),
+        (.faint, "very-quiet", "the microphone is very quiet; is its level turned down?"),
+    ])
+    func aFaultHasANameAndASentence(_ state: SignalState, _ name: String, _ text: String) {
+        #expect(state.rawValue == name)
+        #expect(state.text == text)
+    }
+
     /// A noise gate makes zeros of each pause, or of all but the last bit.
     @Test(arguments: [([0], SignalState.zero), ([0, 1, -1], .dead)] as [([Int16], SignalState)])
     func behindAVoiceZerosAreToldAfterHalfAMinute(_ pause: [Int16], _ state: SignalState) {
@@ -70,14 +82,6 @@ import Testing
         for _ in 0..<2 { _ = told(&watch, [.max, .min, 0], periods: 100) }
         #expect(watch.miss() == .absent)
         #expect(watch.faults == [.clipped, .absent])
-    }
-
-    @Test func aPauseOfLessThanASecondIsNothing() {
-        var watch = SignalWatch(sampleRate: 16_000)
-        for _ in 0..<10 {
-            #expect(told(&watch, Self.voice, periods: 1).isEmpty)
-            #expect(told(&watch, [0], periods: 49).isEmpty)
-        }
     }
 
     @Test func fullScaleIsClippingUntilThreeSecondsWithoutIt() {

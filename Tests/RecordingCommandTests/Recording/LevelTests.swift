@@ -31,8 +31,7 @@ import Testing
 
     @Test(
         arguments: [
-            ([0], "1100ms", "digital-silence"), ([0, 1], "2200ms", "dead-input"),
-            ([60, -60], "3200ms", "very-quiet"), ([.max, .min], "500ms", "clipping"),
+            ([0], "1100ms", "digital-silence"), ([.max, .min], "500ms", "clipping"),
         ] as [([Int16], String, String)])
     func whatIsWrongIsStatusOne(
         _ pattern: [Int16], _ length: String, _ fault: String
