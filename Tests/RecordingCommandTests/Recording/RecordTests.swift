@@ -230,7 +230,7 @@ import Testing
         card.setBlocking()
     }
 
-    @Test(arguments: [[], ["--plain"], ["--json"], ["--events"]])
+    @Test(arguments: [[], ["--events"]])
     func itIsSaidAndTheTakeGoesOnWhenTheDriverAnswers(_ options: [String]) async throws {
         let run = try bench.start(options + ["--for", "300ms"])
         #expect(await run.wait(for: "utter: \(Self.silent)\n", in: .error))
