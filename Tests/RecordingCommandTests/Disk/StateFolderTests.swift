@@ -15,22 +15,20 @@ import Testing
         file = try place.write([], to: "file")
     }
 
-    @Test func takesAreForTheirOwnerOnly() async throws {
-        let bench = try Bench()
+    @Test(arguments: ["", "relative/path"])
+    func withoutXdgStateHomeTakesAreInTheHomeForTheirOwnerOnly(_ variable: String) async throws {
+        let bench = try Bench(["XDG_STATE_HOME": variable])
         _ = try await bench.run("send", "-c", "retry.never=true", Clip.digits.path)
-        let take = try #require(try bench.onlyTake())
-        for folder in [bench.folder.path("state/utter"), take.path] {
-            #expect(try mode(of: folder) == 0o700)
-        }
-        for file in take.names { #expect(try mode(of: "\(take.path)/\(file)") == 0o600) }
-    }
-
-    @Test func withoutXdgStateHomeTheyAreInTheHome() async throws {
-        for variable in ["", "relative/path"] {
-            let bench = try Bench(["XDG_STATE_HOME": variable])
-            _ = try await bench.run("send", "-c", "retry.never=true", Clip.digits.path)
-            let takes = ".local/state/utter/takes"
-            #expect(try bench.folder.names(in: takes).count == 1)
+        let state = ".local/state/utter"
+        let takes = try bench.folder.names(in: "\(state)/takes")
+        #expect(takes.count == 1)
+        for take in takes.map({ "\(state)/takes/\($0)" }) {
+            for folder in [state, take] {
+                #expect(try mode(of: bench.folder.path(folder)) == 0o700)
+            }
+            for file in try bench.folder.names(in: take) {
+                #expect(try mode(of: bench.folder.path("\(take)/\(file)")) == 0o600)
+            }
         }
     }
 
