@@ -72,8 +72,6 @@ import Testing
             "cannot record from 'headset:CARD=Nowhere': No such file or directory; ALSA says: ",
             "check ALSA's configuration"
         ),
-        // A part that one device has is that device.
-        ("of NOBODY", "cannot record from 'headset:CARD=Nowhere'", "check ALSA's configuration"),
         ("0", "'0' does not name one microphone: it may be default, ", "run 'utter devices'"),
         (
             "unplugged",
