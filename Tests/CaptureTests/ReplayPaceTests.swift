@@ -31,8 +31,9 @@ import Testing
         let (raw, now) = (WAVBytes.pcm(samples), clock.now)
         switch input {
         case .wavFile: return try wavFile(pace).record(clock: clock)
-        case .wavPipe:
-            let pipe = try TestPipe(WAVBytes.speech(samples))
+        case .wavPipe, .opusPipe:
+            let pipe = try TestPipe(
+                input == .wavPipe ? WAVBytes.speech(samples) : oggOpus(samples))
             return try FileReplay.samples(of: pipe.readEnd, name: "pipe", pace: pace, now: now)
                 .record(clock: clock)
         case .rawFile:
@@ -49,10 +50,6 @@ import Testing
                 of: pipe.readEnd, name: "pipe", rawFormat: .speech, pace: pace,
                 prefix: Array(raw.prefix(4)), now: now
             ).record(clock: clock)
-        case .opusPipe:
-            let pipe = try TestPipe(oggOpus(samples))
-            return try FileReplay.samples(of: pipe.readEnd, name: "pipe", pace: pace, now: now)
-                .record(clock: clock)
         }
     }
 

@@ -17,10 +17,12 @@ import Testing
         return expected
     }
 
+    /// Losses that follow each other are one gap.
     @Test func anOverrunBecomesSilenceOfTheSameLengthAtItsPlace() {
         let bench = CaptureStageBench(
             CaptureStageScript([
-                .frames(320), .gap(1), .frames(320), .rest, .gap(5_000), .frames(7), .gap(3),
+                .frames(320), .gap(1), .frames(320), .rest, .gap(2_000), .rest, .gap(3_000),
+                .frames(7), .gap(3),
             ]))
         #expect(bench.runToEnd())
         let gaps = [
@@ -33,13 +35,6 @@ import Testing
         #expect(bench.account.capturedFrames == 647)
         #expect(bench.account.gapFrames == 5_004)
         #expect(bench.account.encodedFrames == 5_651)
-    }
-
-    @Test func lossesThatFollowEachOtherAreOneGap() {
-        let bench = CaptureStageBench(
-            CaptureStageScript([.frames(320), .gap(10), .rest, .gap(20), .frames(320)]))
-        #expect(bench.runToEnd())
-        #expect(bench.end?.gaps == [Gap(cause: .overrun, start: 320, frames: 30)])
     }
 
     @Test func theLastOfAThousandGapsStandsForAllThatFollow() {
