@@ -30,17 +30,26 @@ import Testing
 
             """, to: "python3")
         mkdir(bench.folder.path("recipe"), 0o700)
-        try bench.folder.write(Array(Self.program.utf8), to: "recipe/parrot.py")
-        try bench.folder.write(Array("# Nothing.\n".utf8), to: "recipe/parrot.txt")
+        try write(Self.program, to: "recipe/parrot.py")
+        try write("# Nothing.\n", to: "recipe/parrot.txt")
         try writeRecipe()
     }
 
     private let tools: TemporaryFolder
 
+    private func write(_ text: String, to path: String) throws {
+        try bench.folder.write(Array(text.utf8), to: path)
+    }
+
+    private func text(_ path: String) throws -> String {
+        String(decoding: try bench.folder.read(path), as: UTF8.self)
+    }
+
     private func writeRecipe(
         disk: Int = 1, packages: Bool = false, _ rest: String = ""
     ) throws {
-        let text = """
+        try write(
+            """
             title = "A parrot"
             languages = "English"
             program = "parrot.py"
@@ -50,8 +59,7 @@ import Testing
             memory = 10
             seconds = 0.1
             \(rest)
-            """
-        try bench.folder.write(Array(text.utf8), to: "recipe/parrot.toml")
+            """, to: "recipe/parrot.toml")
     }
 
     private static let program = """
@@ -73,16 +81,25 @@ import Testing
 
         """
 
+    /// Writes a parrot that does not speak unless a line of Python passes.
+    private func writeParrot(_ line: String) throws {
+        try write(
+            Self.program.replacing("sys\n", with: "sys\n\(line)\n", maxReplacements: 1),
+            to: "recipe/parrot.py")
+    }
+
     private var recipe: String { bench.folder.path("recipe/parrot.toml") }
 
+    /// Where the parrot is installed.
+    private var place: String { bench.folder.path(".local/share/utter/recognisers/parrot") }
+
     private func unit(_ name: String) throws -> String {
-        String(decoding: try bench.folder.read(".config/systemd/user/\(name)"), as: UTF8.self)
+        try text(".config/systemd/user/\(name)")
     }
 
     /// What `utter serve` runs.
     private func command() throws -> String {
-        let bytes = try bench.folder.read(".local/share/utter/recognisers/serve-command")
-        return String(decoding: bytes, as: UTF8.self)
+        try text(".local/share/utter/recognisers/serve-command")
     }
 
     /// Runs `setup local --yes` for the recipe.
@@ -108,16 +125,14 @@ import Testing
             "A parrot; English; fetches 1 MB", "\(Self.sentence)' in ", "10 of 22 words wrong",
             "Now speak: utter",
         ] { #expect(said.contains(words), "\(said)") }
-        let place = bench.folder.path(".local/share/utter/recognisers/parrot")
         let endpoint = try unit("utter-local-endpoint.service")
         #expect(
             endpoint.contains(
                 "\"--recogniser\" \"\(place)/venv/bin/python \(place)/parrot.py\"\n"))
         #expect(try unit("utter-local.socket").contains("ListenStream=127.0.0.1:8517\n"))
         #expect(try unit("utter-local.service").contains("Requires=utter-local-endpoint.service\n"))
-        let log = try bench.folder.read("systemctl.log")
         #expect(
-            String(decoding: log, as: UTF8.self) == """
+            try text("systemctl.log") == """
                 --user daemon-reload
                 --user restart utter-local.socket
                 --user enable utter-local.socket
@@ -149,9 +164,7 @@ import Testing
         #expect(said.contains("'utter serve' in another terminal now"), "\(said)")
         #expect(try bench.folder.names(in: ".config/systemd/user").isEmpty)
         #expect(try await service() == "utter\n")
-        let entry = String(
-            decoding: try bench.folder.read(".config/autostart/utter-local.desktop"), as: UTF8.self)
-        let place = bench.folder.path(".local/share/utter/recognisers/parrot")
+        let entry = try text(".config/autostart/utter-local.desktop")
         #expect(
             entry.contains(
                 "/utter\" \"serve\" \"-q\" \"--recogniser\" "
@@ -164,22 +177,6 @@ import Testing
         #expect(try await server.result().errorText.hasPrefix(first))
         _ = try await bench.run("setup", "local", "remove")
         #expect(try bench.folder.names(in: ".config/autostart").isEmpty)
-    }
-
-    @Test func whatADesktopRunsIsTheCommand() throws {
-        let text = LocalAutostart.text("'/a b/p' $HOME \\ `x` \"y\" 5%")
-        #expect(
-            text.contains(
-                #"" "--recogniser" "'/a b/p' \\$HOME \\\\ \\`x\\` \\"y\\" 5%%""# + "\n"), "\(text)")
-    }
-
-    /// The hints of a service that does not listen name what starts it; one that this machine has not
-    /// is set up.
-    @Test func whatDoesNotListenIsNamedByItsStart() {
-        let failure = TakeFailure.notDelivered(
-            .cannotConnect("Connection refused"), host: ServiceOptions.localOrigin)
-        #expect(failure.hint?.contains("utter setup local") == true)
-        #expect(Hints.serviceUnset.contains("utter setup local"))
     }
 
     /// Stands in for the Python of the system, and makes one whose pip does what is said.
@@ -241,7 +238,7 @@ import Testing
         try tools.writeProgram("#!/bin/sh\nexit 1\n", to: "python3")
         let python = try await bench.run("setup", "local", "-y", recipe)
         #expect(python.errorText.contains("sudo apt install python3-venv"))
-        try bench.folder.write(Array("title = 7\n".utf8), to: "recipe/parrot.toml")
+        try write("title = 7\n", to: "recipe/parrot.toml")
         #expect(try await install(status: 78).contains("parrot.toml"))
         #expect(access(bench.folder.path(".local"), F_OK) != 0)
     }
@@ -262,10 +259,9 @@ import Testing
     ]
 
     @Test func aRecipeThatMakesNoSenseIsRefused() throws {
-        let text = String(decoding: try bench.folder.read("recipe/parrot.toml"), as: UTF8.self)
+        let sound = try text("recipe/parrot.toml")
         for (old, new, reason) in Self.flaws {
-            try bench.folder.write(
-                Array(text.replacing(old, with: new).utf8), to: "recipe/parrot.toml")
+            try write(sound.replacing(old, with: new), to: "recipe/parrot.toml")
             let failure = #expect(throws: CommandFailure.self, "\(new)") {
                 _ = try LocalRecogniser(at: recipe)
             }
@@ -279,17 +275,13 @@ import Testing
             + "[model.files]\n\(name) = \"\(sha256)\""
     }
 
-    /// The parrot does not speak without the word that is in its model.
     @Test(arguments: [true, false])
     func aModelIsFetchedByItsDigestAndGivenToTheProgram(isArchive: Bool) async throws {
         let check =
             isArchive
             ? "assert open(sys.argv[1] + '/word').read() == 'word'"
             : "import zipfile; assert zipfile.ZipFile(sys.argv[1]).namelist() == ['tiny-1.0/word']"
-        try bench.folder.write(
-            Array(
-                Self.program.replacing("sys\n", with: "sys\n\(check)\n", maxReplacements: 1).utf8),
-            to: "recipe/parrot.py")
+        try writeParrot(check)
         let name = isArchive ? "tiny-1.0.zip" : "tiny.bin"
         let path = bench.folder.path(name)
         try ForeignTool("python3").run([
@@ -309,27 +301,18 @@ import Testing
         server.change { $0.cuts = [50] }
         try await install()
         #expect(server.requests.last?["Range"] == "bytes=50-")
-        let place =
-            bench.folder.path(".local/share/utter/recognisers/parrot/")
-            + (isArchive ? "tiny-1.0" : name)
-        #expect(try command().hasSuffix("parrot.py \(place)"))
+        let given = "\(place)/\(isArchive ? "tiny-1.0" : name)"
+        #expect(try command().hasSuffix("parrot.py \(given)"))
         // What is there is used, and a model of the person's own fetches nothing.
         let count = server.requests.count
         try await install()
-        try await install("--model", place)
+        try await install("--model", given)
         #expect(server.requests.count == count)
     }
 
     /// One file of two is wrong at first; the other is not fetched twice.
     @Test func allFilesOfAModelLieInItsFolder() async throws {
-        try bench.folder.write(
-            Array(
-                Self.program.replacing(
-                    "sys\n",
-                    with: "sys\nassert open(sys.argv[1] + '/a').read() == 'word'\n"
-                        + "assert open(sys.argv[1] + '/b').read() == 'word'\n",
-                    maxReplacements: 1
-                ).utf8), to: "recipe/parrot.py")
+        try writeParrot("for name in 'ab': assert open(f'{sys.argv[1]}/{name}').read() == 'word'")
         let word = Array("word".utf8)
         let server = try FileServer(["/a": .init(word), "/b": .init(Array("wort".utf8))])
         let sum = try ForeignTool("sha256sum").run(["-"], input: word).text.prefix(64)
@@ -342,8 +325,7 @@ import Testing
         server.change { $0.files["/b"] = .init(word) }
         try await install()
         #expect(server.requests.map(\.target).sorted() == ["/a", "/b", "/b"])
-        let place = bench.folder.path(".local/share/utter/recognisers/parrot/two")
-        #expect(try command().hasSuffix("parrot.py \(place)"))
+        #expect(try command().hasSuffix("parrot.py \(place)/two"))
     }
 
     @Test func theSettingGoesAlsoWhenTheFolderWasDeleted() async throws {
@@ -369,15 +351,14 @@ import Testing
             mkdir(bench.folder.path(path), 0o700)
         }
         let unit = ".config/systemd/user/utter-local.socket"
-        try bench.folder.write(Array("# mine\n".utf8), to: unit)
+        try write("# mine\n", to: unit)
         #expect(try await install().contains("utter-local.socket was not written by utter"))
         _ = try await bench.run("setup", "local", "remove")
-        #expect(try bench.folder.read(unit) == Array("# mine\n".utf8))
+        #expect(try text(unit) == "# mine\n")
     }
 
     @Test func aRecogniserThatHearsNothingIsNotUsed() async throws {
-        try bench.folder.write(
-            Array("raise SystemExit('there is no parrot')\n".utf8), to: "recipe/parrot.py")
+        try write("raise SystemExit('there is no parrot')\n", to: "recipe/parrot.py")
         let said = try await install(status: 78)
         #expect(said.contains("parrot does not recognise the sample: "))
         #expect(said.contains("there is no parrot"), "\(said)")
@@ -393,5 +374,24 @@ import Testing
         #expect(result.status == .exited(0), "\(result.screenText)")
         #expect(result.screenText.contains("Nothing was fetched."))
         #expect(access(bench.folder.path(".local"), F_OK) != 0)
+    }
+}
+
+/// What is written and said of a recogniser of this machine; nothing is run.
+@Suite struct LocalTextTests {
+    @Test func whatADesktopRunsIsTheCommand() throws {
+        let text = LocalAutostart.text("'/a b/p' $HOME \\ `x` \"y\" 5%")
+        #expect(
+            text.contains(
+                #"" "--recogniser" "'/a b/p' \\$HOME \\\\ \\`x\\` \\"y\\" 5%%""# + "\n"), "\(text)")
+    }
+
+    /// The hints of a service that does not listen name what starts it; one that this machine has not
+    /// is set up.
+    @Test func whatDoesNotListenIsNamedByItsStart() {
+        let failure = TakeFailure.notDelivered(
+            .cannotConnect("Connection refused"), host: ServiceOptions.localOrigin)
+        #expect(failure.hint?.contains("utter setup local") == true)
+        #expect(Hints.serviceUnset.contains("utter setup local"))
     }
 }
