@@ -38,23 +38,17 @@ import Testing
             atPath: folder.path(path), withIntermediateDirectories: true)
     }
 
-    @Test func theOwnerOfASubstreamIsNamedByItsProcess() throws {
+    /// The owner of a substream, by its process; without one the process that has the file open.
+    @Test func theHolderOfACardIsNamed() throws {
         let folder = try root()
         let holders = DeviceHolders(root: folder.path(""))
         let arecord = DeviceHolder(process: 4711, program: "arecord")
         #expect(holders.holders(ofCard: 0) == [arecord])
         #expect(holders.holders() == [arecord])
-    }
-
-    @Test func withoutAnOwnerItIsWhoHasTheFileOpen() throws {
-        let folder = try root()
-        let holders = DeviceHolders(root: folder.path(""))
         #expect(holders.holders(ofCard: 1).isEmpty)
         #expect(
             holders.holders(ofCard: 2) == [DeviceHolder(process: 123, program: "zoom us")])
-    }
-
-    @Test func nothingIsKnownWithoutTheKernelsFiles() throws {
+        // Nothing is known without the kernel's files.
         #expect(DeviceHolders(root: "/nowhere").holders().isEmpty)
     }
 

@@ -32,8 +32,12 @@ import Testing
             : try ForeignTool("ffmpeg").run(words + end).samples.count
     }
 
+    private func replay(_ path: String) -> FileReplay {
+        FileReplay(path: path, pace: .unpaced, converter: Self.converter)
+    }
+
     private func fromFile(_ path: String) throws -> Recorded {
-        try FileReplay(path: path, pace: .unpaced, converter: Self.converter).record(room: 9_999)
+        try replay(path).record(room: 9_999)
     }
 
     private func fromPipe(_ path: String) throws -> Recorded {
@@ -104,8 +108,7 @@ import Testing
         var bytes = try readFile(try made(["-f", "ogg", "-c:a", "libvorbis"]))
         let place = bytes.count * 2 / 5
         for index in place..<place + 600 { bytes[index] = 0xA5 }
-        let source = FileReplay(
-            path: try folder.write(bytes, to: "a.ogg"), pace: .unpaced, converter: Self.converter)
+        let source = replay(try folder.write(bytes, to: "a.ogg"))
         _ = try source.record(room: 9_999)
         let warning = try #require(source.warning)
         #expect(!warning.contains("repeated"), "\(warning)")
@@ -116,8 +119,7 @@ import Testing
     func aFileOfAnotherLengthThanItsHeaderSaysIsTold(_ options: [String]) throws {
         let whole = try readFile(try made(options))
         func warning(_ bytes: [UInt8]) throws -> String? {
-            let source = FileReplay(
-                path: try folder.write(bytes, to: "a"), pace: .unpaced, converter: Self.converter)
+            let source = replay(try folder.write(bytes, to: "a"))
             _ = try source.record(room: 9_999)
             return source.warning
         }
@@ -161,8 +163,7 @@ import Testing
         #expect(delayed.samples.count == 24_000 + (try fromFile(Clip.goForward.path).samples.count))
         #expect(delayed.samples.prefix(24_000).allSatisfy { $0.magnitude <= 8 })
         // Also where less than a period is taken at a time.
-        let slowly = FileReplay(path: late, pace: .unpaced, converter: Self.converter)
-        #expect(try slowly.record(room: 300).frameCount == delayed.frameCount)
+        #expect(try replay(late).record(room: 300).frameCount == delayed.frameCount)
         let silent = try made(["-af", "volume=0", "-f", "matroska"])
         #expect(try fromFile(silent).frameCount == counted(silent))
     }

@@ -168,10 +168,14 @@ import Testing
         #expect(checks[1]["findings"]?.array?.last?["verdict"] == .string("bad"))
     }
 
-    @Test func aTokenThatIsRefusedIsSaid() async throws {
+    @Test func aHeldMicrophoneAndATokenThatIsRefusedAreBroken() async throws {
+        let card = try VirtualMicrophone()
+        card.setBusy()
         let server = try RecordingServer(otherwise: .answer(status: 401, text: "no"))
-        let result = try await Bench(server: server).run("doctor", "service")
+        let result = try await Bench(server: server, microphone: card).run(
+            "doctor", "microphone", "service")
         #expect(result.status == .exited(78))
+        #expect(result.outputText.hasPrefix("microphone    broken   cannot record from 'default'"))
         #expect(
             result.outputText.contains(
                 "broken   the service wants a token, and none was given: 401"))
@@ -185,14 +189,6 @@ import Testing
             ])
         let result = try await Bench(server: server).run("doctor", "service")
         #expect(result.outputText.contains("it reads while you speak"))
-    }
-
-    @Test func aHeldMicrophoneIsBroken() async throws {
-        let card = try VirtualMicrophone()
-        card.setBusy()
-        let result = try await Bench(microphone: card).run("doctor", "microphone")
-        #expect(result.status == .exited(78))
-        #expect(result.outputText.hasPrefix("microphone    broken   cannot record from 'default'"))
     }
 
     @Test func anUnknownCheckIsAMistake() async throws {
