@@ -8,10 +8,19 @@ import Testing
 
 /// `utter` with a microphone: how a recording begins and ends.
 @Suite struct RecordTests {
+    private let card: VirtualMicrophone
+    private let server: RecordingServer
+    private let bench: Bench
+
+    init() throws {
+        (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("heard"))
+        bench = try Bench(server: server, microphone: card)
+    }
+
     /// The port is that of `utter serve`, which may run beside the tests.
     @Test(.enabled(if: !ServiceOptions.listensLocally))
     func withoutAServiceThatIsSaidBeforeTheRecording() async throws {
-        let bench = try Bench(microphone: try VirtualMicrophone(), ["UTTER_URL": ""])
+        let bench = try Bench(microphone: card, ["UTTER_URL": ""])
         let result = try await bench.run("--for", "300ms", "-c", "retry.never=true")
         #expect(result.status == .exited(75))
         let unset = "no service is set, and none listens at http://127.0.0.1:8517/recognize"
@@ -24,11 +33,9 @@ import Testing
 
     /// What is recorded for a time is never too short.
     @Test func forRecordsExactlySoManyFramesFromTheFirst() async throws {
-        let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("exactly"))
-        let result = try await Bench(server: server, microphone: card).run(
-            "--for", "700ms", "-c", "recording.min=10m")
+        let result = try await bench.run("--for", "700ms", "-c", "recording.min=10m")
         #expect(result.status == .exited(0))
-        #expect(result.outputText == "exactly\n")
+        #expect(result.outputText == "heard\n")
         var lines = result.errorText.split(separator: "\n")
         #expect(lines.removeFirst() == "utter: recording from default, 16000 Hz mono")
         // What follows within the second has its turn only if the answer takes as long.
@@ -49,9 +56,8 @@ import Testing
     func aDeviceThatIsHeldOrForbiddenIsSaid(
         _ isBusy: Bool, _ status: Int32, _ reason: String
     ) async throws {
-        let card = try VirtualMicrophone()
         if isBusy { card.setBusy() } else { card.setDenied() }
-        let result = try await Bench(microphone: card).run("--for", "1s")
+        let result = try await bench.run("--for", "1s")
         #expect(result.status == .exited(status))
         #expect(result.errorText.contains(reason))
     }
@@ -74,50 +80,40 @@ import Testing
     }
 
     @Test func aLineThatWasThereBeforeEndsTheRecordingAtOnce() async throws {
-        let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("early"))
-        let bench = try Bench(server: server, microphone: card)
         // The pipe has the line before the program starts, and stays open.
         let fifo = bench.folder.path("fifo")
         let run = try bench.startShell(
             "mkfifo \"$1\"; exec 3<>\"$1\"; echo >&3; exec \"$0\" -c recording.min=0 <\"$1\"",
             [fifo])
-        try await expectEnd(of: run, server)
+        try await expectEnd(of: run)
     }
 
-    @Test func aLineAndTheEndOfAPipeAtTheStartEndTheRecordingAtOnce() async throws {
-        for _ in 0..<3 {
-            let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("early"))
-            let run = try Bench(server: server, microphone: card).start(
-                ["-c", "recording.min=0"], input: .bytes([0x0A]))
-            try await expectEnd(of: run, server)
-        }
+    @Test(arguments: 0..<3)
+    func aLineAndTheEndOfAPipeAtTheStartEndTheRecordingAtOnce(_ attempt: Int) async throws {
+        try await expectEnd(of: bench.start(["-c", "recording.min=0"], input: .bytes([0x0A])))
     }
 
     /// Expects an end for which no request came, and all of what was recorded.
-    private func expectEnd(of run: BenchRun, _ server: RecordingServer) async throws {
+    private func expectEnd(of run: BenchRun) async throws {
         let result = try await run.result()
         #expect(result.status == .exited(0))
-        #expect(result.outputText == "early\n")
+        #expect(result.outputText == "heard\n")
         let body = try #require(server.requests.first?.body)
         #expect(body == VirtualMicrophone.pcm(body.count / 2))
     }
 
     @Test func enterOnTheControllingTerminalWorksWhenStandardInputIsAFile() async throws {
-        let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("entered"))
         let terminal = try PseudoTerminal()
-        let run = try Bench(server: server, microphone: card).start(
-            [], input: .nothing, terminal: terminal)
+        let run = try bench.start([], input: .nothing, terminal: terminal)
         #expect(await run.wait(for: "press Space or Enter to stop", in: .screen))
-        try await expectWhole(server, card, run, stop: { try terminal.type("\n") })
+        try await expectWhole(run) { try terminal.type("\n") }
     }
 
     /// Steady noise is a room, not a voice: the tail is half as long as that behind one.
     @Test func aLineOnAPipeEndsTheRecordingAndTheTailFollows() async throws {
-        let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("piped"))
-        let run = try Bench(server: server, microphone: card).start(
-            ["-c", "recording.tail=2s"], input: .pipe)
+        let run = try bench.start(["-c", "recording.tail=2s"], input: .pipe)
         run.write(Array("half a line".utf8))
-        let tail = try await expectWhole(server, card, run, stop: { run.write([0x0A]) })
+        let tail = try await expectWhole(run) { run.write([0x0A]) }
         #expect(tail >= 32_000)
     }
 
@@ -125,8 +121,7 @@ import Testing
     func withoutALineOnStandardInputSIGUSR1EndsTheRecording(
         _ input: CommandRun.Input
     ) async throws {
-        let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("signalled"))
-        let run = try Bench(server: server, microphone: card).start([], input: input)
+        let run = try bench.start([], input: input)
         if case .nothing = input {
             let hint = "mono; stop with: kill -USR1 \(run.processIdentifier)\n"
             #expect(await run.wait(for: hint, in: .error))
@@ -134,17 +129,14 @@ import Testing
         // Long after the end of standard input has been seen.
         #expect(await server.wait(untilBytes: 32_000) != nil)
         #expect(run.status == nil)
-        try await expectWhole(server, card, run, stop: { run.signal(SIGUSR1) })
+        try await expectWhole(run) { run.signal(SIGUSR1) }
     }
 
     /// Lets half a second be heard, stops, and expects every frame from the first on.
     ///
     /// - Returns: how many bytes came behind those that were heard before the stop.
     @discardableResult
-    private func expectWhole(
-        _ server: RecordingServer, _ card: VirtualMicrophone, _ run: BenchRun,
-        stop: () throws -> Void
-    ) async throws -> Int {
+    private func expectWhole(_ run: BenchRun, stop: () throws -> Void) async throws -> Int {
         let before = try #require(await server.wait(untilBytes: 16_000))
         #expect(before.lastChunkAt == nil)
         try stop()
@@ -158,8 +150,7 @@ import Testing
     }
 
     @Test func maxEndsTheRecordingAndSaysWhy() async throws {
-        let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("long"))
-        let result = try await Bench(server: server, microphone: card).run("--max", "300ms")
+        let result = try await bench.run("--max", "300ms")
         #expect(result.status == .exited(0))
         #expect(server.requests.first?.body == VirtualMicrophone.pcm(4_800))
         #expect(
@@ -167,21 +158,18 @@ import Testing
     }
 
     @Test func anUnpluggedMicrophoneIsStatus71AndTheRestIsSentAndPrinted() async throws {
-        let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("so far"))
-        let bench = try Bench(server: server, microphone: card)
         let run = try bench.start([])
         _ = try #require(await server.wait(untilBytes: 16_000))
         card.unplug(.afterRing)
         let result = try await run.result()
         #expect(result.status == .exited(71))
-        #expect(result.outputText == "so far\n")
+        #expect(result.outputText == "heard\n")
         #expect(result.errorText.contains("utter: warning: 'default' disappeared after "))
         #expect(result.hasPlainErrors)
         #expect(server.requests.first?.body == VirtualMicrophone.pcm(card.account.unpluggedAt))
     }
 
     @Test func anUnpluggedMicrophoneWithoutAServiceKeepsWhatWasHeard() async throws {
-        let card = try VirtualMicrophone()
         let bench = try Bench(microphone: card)
         let run = try bench.start(["-c", "retry.never=true"])
         #expect(await run.wait(for: "recording goes on and is kept", in: .error))
@@ -195,7 +183,6 @@ import Testing
     }
 
     @Test func anEarlyRefusalIsSaidWhileTheRecordingGoesOn() async throws {
-        let card = try VirtualMicrophone()
         let server = try RecordingServer(otherwise: [
             .readHead, .readBody(bytes: 3_200), .respond(status: 401, text: "no"),
         ])
