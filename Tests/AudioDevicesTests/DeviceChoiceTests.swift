@@ -70,9 +70,6 @@ import Testing
                 CaptureDevice(name: "headset:CARD=Nowhere", description: "Headset, of nobody")))
         #expect(!devices.contains { $0.name == "speakers" })
         #expect(!devices.contains { $0.name == "null" })
-    }
-
-    @Test func theDefaultIsNamed() {
         #expect(CaptureDevice(name: "default", description: "").isDefault)
         #expect(!CaptureDevice(name: "plughw:CARD=PCH", description: "").isDefault)
     }

@@ -143,16 +143,13 @@ import Testing
         ),
     ]
 
-    @Test(arguments: beforeATake)
-    func anErrorBeforeATakeSaysWhatHappened(error: CaptureError, description: String) {
-        #expect(error.description == description)
-        #expect(!error.isLossInMidTake)
-    }
-
-    @Test(arguments: inMidTake)
-    func anErrorInMidTakeSaysWhatHappened(error: CaptureError, description: String) {
-        #expect(error.description == description)
-        #expect(error.isLossInMidTake)
+    @Test func anErrorSaysWhatHappenedAndWhetherATakeWasInTheMiddle() {
+        for (errors, isInMidTake) in [(Self.beforeATake, false), (Self.inMidTake, true)] {
+            for (error, description) in errors {
+                #expect(error.description == description)
+                #expect(error.isLossInMidTake == isInMidTake, "\(error)")
+            }
+        }
     }
 
     @Test func gapCausesHaveTheseNames() {

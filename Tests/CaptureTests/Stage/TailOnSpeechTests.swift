@@ -107,23 +107,13 @@ import Testing
 }
 
 @Suite struct TailTests {
-    @Test func theTailOfSpeechIs150And300And800Milliseconds() {
-        #expect(Tail.speech.quiet == 2_400)
-        #expect(Tail.speech.usual == 4_800)
-        #expect(Tail.speech.longest == 12_800)
-    }
-
-    @Test func aTailOfNoLengthIsNoTail() {
+    /// In silence half of the length that is given, and half a second more in a voice.
+    @Test func aTailIsAsLongAsItIsSaid() {
+        let (speech, given) = (Tail.speech, Tail(usual: .milliseconds(400)))
+        #expect([speech.quiet, speech.usual, speech.longest] == [2_400, 4_800, 12_800])
+        #expect([given.quiet, given.usual, given.longest] == [3_200, 6_400, 14_400])
         #expect(Tail(usual: .zero) == .none)
         #expect(Tail.none.isOver(recorded: 0, silent: 0))
-    }
-
-    @Test func aTailOfAGivenLengthIsHalfThatInSilenceAndHalfASecondMoreInVoice() {
-        #expect(
-            Tail(usual: .milliseconds(400))
-                == Tail(
-                    quiet: .milliseconds(200), usual: .milliseconds(400),
-                    longest: .milliseconds(900)))
     }
 
     @Test(arguments: [
