@@ -67,9 +67,7 @@ import Testing
         try disk.end(.late)
         let result = try await run.result()
         #expect(result.status == .exited(0), "\(result.errorText)")
-        let bytes = samples.flatMap {
-            [UInt8(truncatingIfNeeded: $0), UInt8(truncatingIfNeeded: $0 >> 8)]
-        }
+        let bytes = WAVBytes.pcm(samples)
         #expect(server.requests.contains { $0.body == bytes })
     }
 

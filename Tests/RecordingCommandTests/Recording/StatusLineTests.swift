@@ -36,11 +36,10 @@ import Testing
     }
 
     /// Controls in a partial text do not reach the terminal.
-    @Test func itShowsTimeLevelAndPartialText() async throws {
+    @Test func itShowsTimeLevelAndPartialTextAndIsGoneWhenTheTranscriptIsPrinted() async throws {
         let partial = #"so it\u001b[2J\u001b]0;x\u0007\nbegins"#
-        let (screen, result) = try await run(partial: partial)
+        let (screen, result) = try await run(partial: partial, outputOnTerminal: true)
         #expect(result.status == .exited(0))
-        #expect(result.outputText == "so it ended\n")
         #expect(screen.strangeControls.isEmpty)
         let recording = screen.drawn.filter { $0.hasPrefix("speak ") }
         #expect(recording.count > 1)
@@ -50,6 +49,13 @@ import Testing
             }, "\(recording)")
         #expect(screen.drawn.contains("so it begins"))
         #expect(screen.colours > 0)
+        #expect(
+            screen.lines == [
+                "utter: recording from default, 16000 Hz mono; press Space or Enter to stop",
+                "so it ended", "",
+            ])
+        // Nothing is drawn behind the transcript.
+        #expect(result.screenText.hasSuffix("so it ended\r\n"))
     }
 
     @Test func itWaitsOnceAllIsSentAndCountsTheSeconds() async throws {
@@ -176,17 +182,6 @@ import Testing
         #expect(result.hasPlainErrors)
     }
 
-    @Test func itIsGoneWhenTheTranscriptIsPrinted() async throws {
-        let (screen, result) = try await run(outputOnTerminal: true)
-        #expect(
-            screen.lines == [
-                "utter: recording from default, 16000 Hz mono; press Space or Enter to stop",
-                "so it ended", "",
-            ])
-        // Nothing is drawn behind the transcript.
-        #expect(result.screenText.hasSuffix("so it ended\r\n"))
-    }
-
     /// An empty NO_COLOR is as good as none.
     @Test func itIsCutToTheWidth() async throws {
         let partial = "a rather long text that goes on and on for ever and ever"
@@ -204,7 +199,8 @@ import Testing
     }
 
     @Test func noColourMeansNoColours() async throws {
-        let (screen, _) = try await run(variables: ["NO_COLOR": "1"])
+        let (screen, result) = try await run(variables: ["NO_COLOR": "1"])
+        #expect(result.outputText == "so it ended\n")
         #expect(screen.colours == 0)
         #expect(screen.drawn.contains { $0.hasPrefix("speak ") })
     }
