@@ -76,16 +76,18 @@ import Testing
         var line = Self.voice(words: words)
         for event in Self.takes[take].events { line.note(event, at: Self.start) }
         let newest = try #require(words.last)
-        for (columns, rows) in (10...200).flatMap({ columns in
-            [2, 3, 5, 24].map { (columns, $0) }
-        }) {
-            let lines = lines(line, columns, rows: rows)
-            #expect(lines.count <= rows)
-            #expect(lines.allSatisfy { TextWidth.columns(of: $0) < columns }, "\(lines)")
-            #expect(lines[0].hasPrefix(line.phase.rawValue))
-            #expect(lines.last?.last == newest, "\(columns): \(lines)")
-            let mark = lines[0].firstMatch(of: /not protected|offline|!/)
-            #expect((mark != nil) == Self.takes[take].isMarked, "\(columns): \(lines)")
+        for columns in 10...200 {
+            let state = text(line, columns)
+            #expect(state.hasPrefix(line.phase.rawValue))
+            let mark = state.firstMatch(of: /not protected|offline|!/)
+            #expect((mark != nil) == Self.takes[take].isMarked, "\(columns): \(state)")
+            // Three rows have as much room for words as two.
+            for rows in [2, 5, 24] {
+                let lines = lines(line, columns, rows: rows)
+                #expect(lines.count <= rows && lines[0] == state)
+                #expect(lines.allSatisfy { TextWidth.columns(of: $0) < columns }, "\(lines)")
+                #expect(lines.last?.last == newest, "\(columns): \(lines)")
+            }
         }
     }
 
@@ -135,7 +137,7 @@ import Testing
     }
 
     @Test func aHealthyTakeShowsNoBytes() {
-        for columns in 12...200 { #expect(text(Self.voice(), columns).contains("B") == false) }
+        for columns in 12...200 { #expect(!text(Self.voice(), columns).contains("B")) }
     }
 
     // MARK: - What the person may do
