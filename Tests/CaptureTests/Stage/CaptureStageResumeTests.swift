@@ -64,16 +64,6 @@ import Testing
         #expect(bench.end?.cause == .finished)
     }
 
-    @Test func aSourceWithoutTailHasEndedByThen() {
-        let bench = bench(CaptureStageScript(isLive: false, .row(200), afterStop: [.rest]))
-        bench.turn(10)
-        bench.control.requestStop()
-        bench.turn()
-        bench.control.requestResume()
-        #expect(bench.runToEnd())
-        #expect(bench.resumes == 0)
-    }
-
     @Test func theFirstFrameIsToldOnceAndNotBefore() {
         let bench = bench(
             CaptureStageScript([.rest, .rest, .gap(320), .frames(320), .rest, .frames(320)]))
