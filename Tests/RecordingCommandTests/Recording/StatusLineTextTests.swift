@@ -71,21 +71,34 @@ import Testing
         "私の声はあなたの声のように聞こえますか", "smiles 😀 and naïve caf\u{65}\u{301}s 👨‍👩‍👧‍👦 end",
     ]
 
-    @Test(arguments: takes.indices, speeches)
-    func theNewestWordsAreThereInEveryWindow(_ take: Int, _ words: String) throws {
+    private func line(of take: Int, words: String = "") -> StatusLine {
         var line = Self.voice(words: words)
         for event in Self.takes[take].events { line.note(event, at: Self.start) }
-        let newest = try #require(words.last)
+        return line
+    }
+
+    @Test(arguments: takes.indices)
+    func whatIsNotAsItShouldBeIsMarkedInEveryWindow(_ take: Int) {
+        let line = line(of: take)
         for columns in 10...200 {
             let state = text(line, columns)
             #expect(state.hasPrefix(line.phase.rawValue))
             let mark = state.firstMatch(of: /not protected|offline|!/)
             #expect((mark != nil) == Self.takes[take].isMarked, "\(columns): \(state)")
-            // Three rows have as much room for words as two.
-            for rows in [2, 5, 24] {
+        }
+    }
+
+    /// In narrow ones, that is: `ScreenStateTests` has those from 24 columns on.
+    @Test(arguments: takes.indices, speeches)
+    func theNewestWordsAreThereInEveryWindow(_ take: Int, _ words: String) throws {
+        let line = line(of: take, words: words)
+        let newest = try #require(words.last)
+        for columns in 10...30 {
+            for rows in [2, 3, 5, 24] {
                 let lines = lines(line, columns, rows: rows)
-                #expect(lines.count <= rows && lines[0] == state)
+                #expect(lines.count <= rows)
                 #expect(lines.allSatisfy { TextWidth.columns(of: $0) < columns }, "\(lines)")
+                #expect(lines[0] == text(line, columns))
                 #expect(lines.last?.last == newest, "\(columns): \(lines)")
             }
         }
