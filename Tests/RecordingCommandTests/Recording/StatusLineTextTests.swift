@@ -149,10 +149,6 @@ import Testing
         #expect(text(Self.voice(), 10) == "speak █")
     }
 
-    @Test func aHealthyTakeShowsNoBytes() {
-        for columns in 12...200 { #expect(!text(Self.voice(), columns).contains("B")) }
-    }
-
     // MARK: - What the person may do
 
     @Test func speakIsSaidAfterTheFirstFrameOnly() {
