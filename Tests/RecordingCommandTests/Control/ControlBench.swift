@@ -33,10 +33,7 @@ struct ControlBench: Sendable {
 
     /// A bench whose service answers with a text once a gate is open.
     init(_ text: String, after gate: Gate) throws {
-        try self.init(
-            RecordingServer(otherwise: [
-                .readHead, .readBodyToEnd, .stallUntil(gate), .respond(status: 200, text: text),
-            ]))
+        try self.init(RecordingServer(otherwise: .answer(text: text, after: gate)))
     }
 
     private let runtime: TemporaryFolder
@@ -85,10 +82,20 @@ struct ControlBench: Sendable {
         }
     }
 
-    /// Waits until a status has this phase.
+    /// What the process says that has the socket; idle where there is none.
+    func status() async throws -> ControlStatus {
+        let status = try await onOwnThread { [place] in
+            Result { () throws(ControlFailure) in
+                try ControlClient.ask(ControlRequest(.status), at: place)?.first.status
+            }
+        }.get()
+        return status ?? ControlStatus()
+    }
+
+    /// Waits until the process that has the socket, or will have it, is in this phase.
     func reaches(_ phase: Dictation.Phase) async throws -> Bool {
-        let follow = try start("status", "--follow", "--json")
-        return await follow.wait(for: #""phase":"\#(phase.rawValue)""#, in: .output)
+        guard await isAnswered() else { return false }
+        return try await ask("follow").hears(#""phase":"\#(phase.rawValue)""#)
     }
 
     func connect() throws -> RawControlClient { try RawControlClient(place.path) }
@@ -99,6 +106,13 @@ struct ControlBench: Sendable {
     }
 
     var hasSocket: Bool { Folder.mayExist(at: place.path) }
+}
+
+extension [ServerStep] {
+    /// Reads the whole request, then answers once a gate is open.
+    static func answer(text: String, after gate: Gate) -> [ServerStep] {
+        [.readHead, .readBodyToEnd, .stallUntil(gate), .respond(status: 200, text: text)]
+    }
 }
 
 extension BenchRun {
@@ -138,6 +152,17 @@ final class RawControlClient: Sendable {
                     decoding: try LocalSocket.receive(from: socket.number) ?? [], as: UTF8.self)
             }
         }.get()
+    }
+
+    /// Waits until it is told a text; false when the other side closes the connection before.
+    func hears(_ text: String) async throws -> Bool {
+        var told = ""
+        while !told.contains(text) {
+            let more = try await next()
+            if more.isEmpty { return false }
+            told += more
+        }
+        return true
     }
 
     /// All that it is told until the other side closes the connection.

@@ -16,7 +16,7 @@ import Testing
 
     /// Expects that the recorder does what it should, whatever has happened.
     private func expectWhole(_ recorder: BenchRun) async throws {
-        #expect(try await bench.run("status").outputText.hasPrefix("recording"))
+        #expect(try await bench.status().phase == .recording)
         #expect(try await bench.run("stop").outputText == "whole\n")
         #expect(try await recorder.result().status == .exited(0))
         let body = try #require(bench.server.requests.first?.body)
@@ -35,28 +35,46 @@ import Testing
         // One that says no more is let go; the others in their time.
         #expect(try await gone.rest() == "")
         // Another one follows meanwhile, and hears of each phase.
-        #expect(try await bench.reaches(.recording))
+        let follow = try bench.start("status", "--follow", "--json")
+        #expect(await follow.wait(for: #""phase":"recording""#, in: .output))
         try await expectWhole(recorder)
         withExtendedLifetime((half, silent, deaf)) {}
     }
 
-    @Test func theSilentAreLetGoInTime() async throws {
+    @Test func whatIsNoRequestIsAnsweredAndTheSilentAreLetGoInTime() async throws {
         let recorder = try await bench.record()
         let half = try bench.connect()
         try half.say("{")
         let unconfirmed = try bench.ask("cancel", #","confirm":true"#)
+        let mistakes = [
+            (#"{"version":2,"command":"stop"}"# + "\n", "version 2 of the protocol"),
+            (
+                #"{"version":1,"command":"explode"}"# + "\n",
+                "'explode', which is none of start, stop"
+            ),
+            ("\u{0}\u{1}\n", "not a JSON object"), ("\n", "not a JSON object"),
+            (String(repeating: "x", count: 5_000), "the request is longer than 4096 bytes"),
+        ]
+        for (text, reason) in mistakes {
+            let client = try bench.connect()
+            try client.say(text)
+            let answer = try await client.rest()
+            #expect(answer.contains(reason), "\(answer)")
+            #expect(try ParsedJSON(Array(answer.utf8))["exit"] == .number(64))
+        }
         #expect(try await half.rest() == "")
         #expect(try await unconfirmed.rest() == #"{"kind":"ready","version":1}"# + "\n")
         try await expectWhole(recorder)
     }
 
-    @Test(arguments: ["", #","confirm":true"#])
-    func forOneThatHasGoneNothingIsDone(_ confirms: String) async throws {
+    @Test func forOneThatHasGoneNothingIsDone() async throws {
         let daemon = try await bench.daemon()
         /// Asks while the daemon hears nothing, and goes.
         func ask(_ commands: String...) throws {
             daemon.signal(SIGSTOP)
-            for command in commands { _ = try bench.ask(command, confirms) }
+            for confirms in ["", #","confirm":true"#] {
+                for command in commands { _ = try bench.ask(command, confirms) }
+            }
             daemon.signal(SIGCONT)
         }
         try ask("start", "toggle")
@@ -69,29 +87,6 @@ import Testing
         #expect(try await bench.run("last").outputText == "whole\n")
         try await daemon.terminate()
         #expect(bench.card.account.opens == 1)
-    }
-
-    @Test func aLineThatIsTooLongIsRefused() async throws {
-        let recorder = try await bench.record()
-        let client = try bench.connect()
-        try client.say(String(repeating: "x", count: 5_000))
-        #expect(try await client.rest().contains("the request is longer than 4096 bytes"))
-        try await expectWhole(recorder)
-    }
-
-    @Test(arguments: [
-        (#"{"version":2,"command":"stop"}"#, "version 2 of the protocol"),
-        (#"{"version":1,"command":"explode"}"#, "'explode', which is none of start, stop"),
-        ("\u{0}\u{1}", "not a JSON object"), ("", "not a JSON object"),
-    ])
-    func whatIsNoRequestIsAnswered(_ line: String, _ reason: String) async throws {
-        let recorder = try await bench.record()
-        let client = try bench.connect()
-        try client.say(line + "\n")
-        let answer = try await client.rest()
-        #expect(answer.contains(reason), "\(answer)")
-        #expect(try ParsedJSON(Array(answer.utf8))["exit"] == .number(64))
-        try await expectWhole(recorder)
     }
 
     @Test(arguments: [false, true])
