@@ -36,13 +36,19 @@ import Testing
         #expect(bench.card.account.opens == 1)
     }
 
+    /// A place where sentence after sentence is spoken, with the files of a folder.
+    private func talkingBench(
+        _ scripts: [[ServerStep]], in folder: TemporaryFolder
+    ) throws -> ControlBench {
+        try ControlBench(
+            RecordingServer(scripts: scripts, otherwise: .answer(text: "more")),
+            ["UTTER_FOREGROUND": "false"], card: VirtualMicrophone(.talking(in: folder)))
+    }
+
     @Test func aStartThatLoopsRecordsSentencesUntilItsWord() async throws {
         let folder = try TemporaryFolder()
-        let bench = try ControlBench(
-            RecordingServer(
-                scripts: [.answer(text: "one"), .answer(text: "Two, stop listening.")],
-                otherwise: .answer(text: "more")),
-            ["UTTER_FOREGROUND": "false"], card: VirtualMicrophone(.talking(in: folder)))
+        let bench = try talkingBench(
+            [.answer(text: "one"), .answer(text: "Two, stop listening.")], in: folder)
         let file = folder.path("texts")
         let start = try await bench.run(
             "start", "--loop", "--silence", "600ms", "-o", file, "-c",
@@ -61,16 +67,11 @@ import Testing
     @Test func theTextsOfALoopComeInTheOrderOfSpeech() async throws {
         let folder = try TemporaryFolder()
         let gate = Gate()
-        let bench = try ControlBench(
-            RecordingServer(
-                scripts: [
-                    [
-                        .readHead, .readBodyToEnd, .stallUntil(gate),
-                        .respond(status: 200, text: "one"),
-                    ],
-                    .answer(status: 400, text: "too bad"), .answer(text: "three"),
-                ], otherwise: .answer(text: "more")),
-            ["UTTER_FOREGROUND": "false"], card: VirtualMicrophone(.talking(in: folder)))
+        let bench = try talkingBench(
+            [
+                .answer(text: "one", after: gate), .answer(status: 400, text: "too bad"),
+                .answer(text: "three"),
+            ], in: folder)
         let file = folder.path("texts")
         let start = try await bench.run("start", "--loop", "--silence", "600ms", "-o", file)
         #expect(start.status == .exited(0), "\(start.errorText)")

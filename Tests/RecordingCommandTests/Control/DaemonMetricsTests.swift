@@ -40,26 +40,13 @@ import Testing
         try await daemon.terminate()
     }
 
-    @Test func withoutMetricsNoRequestIsTraced() async throws {
-        let bench = try ControlBench(.hearing("one"))
-        let daemon = try await bench.daemon()
-        _ = try await bench.dictate()
-        #expect(bench.server.requests.first?["traceparent"] == nil)
-        try await daemon.terminate()
-    }
-
     @Test func theEndpointCountsItsRequests() async throws {
         let bench = try Bench()
         let socket = bench.folder.path("metrics")
-        let grammar = SourceTree.path("samples/grammar/demo.gram")
-        let server = try bench.start(
-            ["serve", "--port", "0", "--grammar", grammar, "--metrics", "unix:" + socket])
-        try #require(await server.wait(for: "/recognize\n", in: .error))
-        let text = String(decoding: server.error, as: UTF8.self)
-        let url = try #require(text.firstMatch(of: /listening on (http:\S+)/)).1
+        let (server, url) = try await bench.serve(
+            "--grammar", Bench.grammar, "--metrics", "unix:" + socket)
         #expect(
-            try await bench.run("send", "--to", String(url), Clip.goForward.path).status
-                == .exited(0))
+            try await bench.run("send", "--to", url, Clip.goForward.path).status == .exited(0))
         try expect(
             at: socket,
             #"utter_endpoint_requests_total{class="2xx"} 1"#,
@@ -68,16 +55,16 @@ import Testing
         try await server.terminate()
     }
 
-    @Test(arguments: [
-        (["--metrics", "9464"], "an address in digits"),
-        (["--metrics", "0.0.0.0:9464"], "needs --metrics-token-file"),
-        (["--metrics-token-file", "x"], "needs --metrics"),
-    ])
-    func aPlaceThatMakesNoSenseIsRefused(_ options: [String], _ reason: String) async throws {
+    @Test func aPlaceThatMakesNoSenseIsRefused() async throws {
         let bench = try Bench()
-        for command in ["daemon", "serve"] {
-            let result = try await bench.start([command] + options).result()
-            #expect(result.status == .exited(64))
+        for (words, reason) in [
+            (["daemon", "--metrics", "9464"], "an address in digits"),
+            (["serve", "--metrics", "9464"], "an address in digits"),
+            (["daemon", "--metrics", "0.0.0.0:9464"], "needs --metrics-token-file"),
+            (["serve", "--metrics-token-file", "x"], "needs --metrics"),
+        ] {
+            let result = try await bench.start(words).result()
+            #expect(result.status == .exited(64), "\(words)")
             #expect(result.errorText.contains(reason), "\(result.errorText)")
         }
     }

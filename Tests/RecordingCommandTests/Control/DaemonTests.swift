@@ -26,22 +26,25 @@ import Testing
         #expect(status["process"] == .number(Double(daemon.processIdentifier)))
         try await daemon.terminate()
         #expect(!bench.hasSocket)
+        // Without metrics no request is traced.
+        #expect(bench.server.requests.allSatisfy { $0["traceparent"] == nil })
         // The card is closed between takes.
         #expect(bench.card.account.opens == 3)
         #expect(bench.card.account.closes == 3)
     }
 
-    @Test(arguments: [
-        ["--to", "http://127.0.0.1:9/"], ["--service", "./mine.toml"], ["--device", "other"],
-        ["-c", "recording.min=0"], ["--no-keep"], ["--encrypt-key", "key"],
-        ["--service", "deepgram", "--model", "nova-3"],
-    ])
-    func optionsThatWouldNotCountAreRefused(_ options: [String]) async throws {
+    @Test func optionsThatWouldNotCountAreRefused() async throws {
         let bench = try ControlBench(.hearing("not for it"))
         let daemon = try await bench.daemon()
-        for command in ["start", "toggle"] {
-            let result = try await bench.bench.start([command] + options).result()
-            #expect(result.status == .exited(64))
+        for words in [
+            ["start", "--to", "http://127.0.0.1:9/"], ["toggle", "--to", "http://127.0.0.1:9/"],
+            ["start", "--service", "./mine.toml"], ["start", "--device", "other"],
+            ["start", "-c", "recording.min=0"], ["start", "--no-keep"],
+            ["start", "--encrypt-key", "key"],
+            ["start", "--service", "deepgram", "--model", "nova-3"],
+        ] {
+            let result = try await bench.bench.start(words).result()
+            #expect(result.status == .exited(64), "\(words)")
             #expect(
                 result.errorText.hasPrefix(
                     "utter: error: 'utter daemon' records, and knows nothing of these options\n"
@@ -88,13 +91,13 @@ import Testing
         // By name alone, whoever asks.
         let client = try bench.ask("start", #","service":"/tmp/a.toml""#)
         #expect(try await client.rest().contains("cannot be the name of a service"))
-        #expect(try await bench.run("status").outputText == "idle\n")
+        #expect(try await bench.status().phase == .idle)
         try await daemon.terminate()
         #expect(other.requests.count == 2 && bench.server.requests.count == 1)
     }
 
-    @Test func aStartAtADaemonComesBackOnceSomethingIsRecorded() async throws {
-        let bench = try ControlBench(.hearing("heard"))
+    @Test func aStartComesBackOnceSomethingIsRecordedAndSigtermSavesIt() async throws {
+        let bench = try ControlBench(.hearing("never"))
         let daemon = try await bench.daemon()
         bench.card.setHanging()
         let start = try bench.start("start")
@@ -102,10 +105,13 @@ import Testing
         #expect(start.status == nil && !start.errorText.contains("recording take"))
         bench.card.setHanging(false)
         #expect(try await start.result().status == .exited(0))
-        let status = try await bench.run("status").outputText
-        #expect(status.hasPrefix("recording"), "\(status)")
-        #expect(try await bench.run("cancel").status == .exited(0))
+        #expect(try await bench.status().phase == .recording)
+        _ = try #require(await bench.server.wait(untilBytes: 16_000))
         try await daemon.terminate()
+        #expect(!bench.hasSocket)
+        let take = try #require(try bench.bench.onlyTake())
+        #expect(try take.manifest["state"] == .string("kept"))
+        #expect(try #require(try take.samples).count >= 16_000)
     }
 
     /// A filter of the preset is a command of this machine, and for those who press here.
@@ -143,18 +149,6 @@ import Testing
             #expect(try await bench.run("stop").outputText == "AS usual\n")
         }
         try await daemon.terminate()
-    }
-
-    @Test func sigtermSavesWhatIsRecorded() async throws {
-        let bench = try ControlBench(.hearing("never"))
-        let daemon = try await bench.daemon()
-        _ = try await bench.run("start")
-        _ = try #require(await bench.server.wait(untilBytes: 16_000))
-        try await daemon.terminate()
-        #expect(!bench.hasSocket)
-        let take = try #require(try bench.bench.onlyTake())
-        #expect(try take.manifest["state"] == .string("kept"))
-        #expect(try #require(try take.samples).count >= 16_000)
     }
 
     @Test func theFileOfSettingsIsReadAgainWhenItHasChanged() async throws {
