@@ -96,7 +96,7 @@ import Testing
             let client = try bench.ask("start", member)
             #expect(try await client.rest().contains("comes from another session"))
         }
-        #expect(try await bench.run("status").outputText == "idle\n")
+        #expect(try await bench.status().phase == .idle)
         try await daemon.terminate()
     }
 }

@@ -26,7 +26,6 @@ import Testing
         #expect(stop.status == .exited(status), "\(stop.errorText)")
         #expect(stop.outputText == "heard\n")
         #expect(try await recorder.result().status == .exited(0))
-        #expect(try await bench.run("last").outputText == "heard\n")
     }
 
     @Test func aMisspeltCancelCancels() async throws {
@@ -40,7 +39,7 @@ import Testing
         for words in [["--take", "none", "--frob"], ["--take=none", "--frob"], ["--help"]] {
             _ = try await bench.bench.start(["stop"] + words).result()
         }
-        #expect(try await bench.run("status").outputText.hasPrefix("recording"))
+        #expect(try await bench.status().phase == .recording)
         #expect(try await bench.run("stop").outputText == "heard\n")
         _ = try await recorder.result()
     }
