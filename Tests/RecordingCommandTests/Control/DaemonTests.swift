@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import Utter
+@testable import UtterControl
 
 /// `utter daemon`: the same commands find it, and what it keeps ready.
 @Suite struct DaemonTests {

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Utter
+@testable import UtterControl
 
 /// A stop ends the recording whatever else is wrong, and prints a text that cannot go where it was
 /// to go.

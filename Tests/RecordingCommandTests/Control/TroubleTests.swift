@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import UtterCommands
+@testable import UtterControl
 
 /// What a status and the desktop say of a take that gets no text, or is not kept.
 @Suite struct TroubleTests {
@@ -25,6 +26,17 @@ import Testing
         return desk.arguments(of: "notify-send")
     }
 
+    /// What a status says of a refusal.
+    private static let refused = #"{"kind":"refused","reason":""#
+
+    /// Stops what a daemon records once that is refused, and waits for its end.
+    private func stopRefused(at bench: ControlBench) async throws {
+        let follower = try bench.ask("follow")
+        #expect(try await follower.hears(Self.refused))
+        #expect(try await bench.run("stop").status == .exited(77))
+        #expect(try await follower.hears(#""phase":"idle""#))
+    }
+
     @Test(
         arguments: [
             ("refused", Self.refusing, [:], "401: no <b> token"),
@@ -39,12 +51,12 @@ import Testing
         let bar = try bench.start("status", "--follow", "--waybar")
         #expect(await bar.wait(for: #""class":"\#(kind)""#, in: .output))
         #expect(await bar.wait(for: DesktopNotice.escaped(words), in: .output))
-        let plain = try await bench.run("status").outputText
+        let status = try await bench.status()
+        let (plain, json) = (status.line(as: .plain), status.line(as: .json))
         #expect(plain.hasPrefix("recording  ") && plain.contains("  \(kind): "), "\(plain)")
         #expect(plain.contains(words), "\(plain)")
-        let json = try await bench.run("status", "--json").outputText
         #expect(json.contains(#""troubles":[{"kind":"\#(kind)","reason":""#), "\(json)")
-        _ = try await bench.run("cancel")
+        _ = try await bench.ask("cancel").rest()
         _ = try await start.result()
         #expect(await bar.wait(for: #""class":"idle""#, in: .output))
     }
@@ -74,10 +86,7 @@ import Testing
         for words in [[], ["--notify"]] {
             let press = try await bench.bench.start([command] + words).result()
             #expect(press.status == .exited(0), "\(press.errorText)")
-            let follow = try bench.start("status", "--follow")
-            #expect(await follow.wait(for: "  refused: ", in: .output))
-            #expect(try await bench.run("stop").status == .exited(77))
-            #expect(await follow.wait(for: "idle", in: .output))
+            try await stopRefused(at: bench)
             if words.isEmpty { #expect(desk.text(of: "notify-send") == nil) }
         }
         #expect(await told().last?.contains(" does not accept the token; send it ") == true)
@@ -90,10 +99,7 @@ import Testing
         let daemon = try await bench.daemon()
         for isSecret in [false, true] {
             #expect(try await bench.run("start", "--notify").status == .exited(0))
-            let follow = try bench.start("status", "--follow")
-            #expect(await follow.wait(for: "  refused: ", in: .output))
-            #expect(try await bench.run("stop").status == .exited(77))
-            #expect(await follow.wait(for: "idle", in: .output))
+            try await stopRefused(at: bench)
             let isScrubbed = await comesTrue { [desk] in
                 let given = desk.environment(of: "notify-send")
                 return given.contains("PATH=") && given.contains("s3cret") != isSecret
@@ -133,8 +139,8 @@ import Testing
             _ = try await bench.run("key", "new", bench.bench.folder.path("key"))
         }
         let start = try bench.bench.start(words)
-        let follow = try bench.start("status", "--follow")
-        #expect(await follow.wait(for: "  refused: ", in: .output))
+        #expect(await bench.isAnswered())
+        #expect(try await bench.ask("follow").hears(Self.refused))
         #expect(try await bench.run("stop").status == .exited(77))
         _ = try await start.result()
         #expect(desk.text(of: "notify-send") == nil)
