@@ -51,6 +51,7 @@ import Testing
         let bar = try bench.start("status", "--follow", "--waybar")
         #expect(await bar.wait(for: #""class":"\#(kind)""#, in: .output))
         #expect(await bar.wait(for: DesktopNotice.escaped(words), in: .output))
+        #expect(try await bench.reaches(.recording))
         let status = try await bench.status()
         let (plain, json) = (status.line(as: .plain), status.line(as: .json))
         #expect(plain.hasPrefix("recording  ") && plain.contains("  \(kind): "), "\(plain)")
