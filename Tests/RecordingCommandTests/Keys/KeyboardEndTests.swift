@@ -5,66 +5,52 @@ import TestSupport
 import Testing
 
 @testable import Utter
+@testable import UtterControl
 
 /// `utter keys --evdev` where something is missing, and how it ends.
 @Suite struct KeyboardEndTests {
-    @Test func withoutTheRightItSaysWhatThatMeans() async throws {
+    @Test func aKeyADeviceOrARightThatThereIsNotIsSaid() async throws {
         let bench = try KeyboardBench(.hearing(""))
         _ = try bench.keyboards.plug(isReadable: false)
-        let result = try await bench.start([]).result()
-        #expect(result.status == .exited(78))
-        #expect(result.output == [])
+        let noKey = try await bench.start(["--key", "hyper-space"]).result()
+        #expect(noKey.status == .exited(64))
         #expect(
-            result.errorText
+            noKey.errorText.hasPrefix(
+                "utter: error: --key: 'hyper-space' is not a key of a keyboard\nutter: hint: "))
+        let noRight = try await bench.start([]).result()
+        #expect(noRight.status == .exited(78))
+        #expect(noRight.output == [])
+        #expect(
+            noRight.errorText
                 == "utter: error: no keyboard may be read: open /dev/input/event0: Permission "
                 + "denied\nutter: hint: who has that right sees every key that is typed, passwords "
                 + "too; 'utter keys --help' says how to give it, and what needs none\n")
+        let noDevice = try await bench.control.bench.start(
+            ["keys", "--evdev"],
+            variables: bench.keyboards.environment.merging(
+                ["UTTER_TEST_INPUT": bench.keyboards.folder.path("none")]) { $1 }
+        ).result()
+        #expect(noDevice.status == .exited(66))
+        #expect(
+            noDevice.errorText
+                == "utter: error: there are no keyboards to be read: watch /dev/input: No such file "
+                + "or directory\nutter: hint: use the desktop's own shortcuts: utter keys --portal, "
+                + "or utter setup binds\n")
     }
 
-    @Test func aRightThatComesLaterIsUsed() async throws {
-        let bench = try KeyboardBench(.hearing("permitted"))
-        _ = try bench.keyboards.plug()
-        let keys = try await bench.watch()
-        let late = try bench.keyboards.plug(isReadable: false)
-        late.permit()
-        #expect(await keys.wait(for: "utter: reading Virtual keyboard event1\n", in: .error))
-        _ = try await bench.end(keys)
-    }
-
-    @Test func withoutAKeyboardItWaitsForOne() async throws {
+    @Test func withoutAKeyboardItWaitsForOneAndForTheRightToReadOne() async throws {
         let bench = try KeyboardBench(.hearing("plugged"))
         try await bench.daemon()
         let keys = try await bench.watch()
         #expect(keys.errorText.contains("utter: no keyboard has right Ctrl; waiting for one\n"))
         let keyboard = try bench.keyboards.plug()
         #expect(await keys.wait(for: "utter: reading Virtual keyboard event0\n", in: .error))
+        let late = try bench.keyboards.plug(isReadable: false)
+        late.permit()
+        #expect(await keys.wait(for: "utter: reading Virtual keyboard event1\n", in: .error))
         try await bench.speak(by: keyboard)
         #expect(await keys.wait(for: "plugged\n", in: .output))
         _ = try await bench.end(keys)
-    }
-
-    @Test func aMachineWithoutInputDevicesIsSaid() async throws {
-        let bench = try KeyboardBench(.hearing(""))
-        let result = try await bench.control.bench.start(
-            ["keys", "--evdev"],
-            variables: bench.keyboards.environment.merging(
-                ["UTTER_TEST_INPUT": bench.keyboards.folder.path("none")]) { $1 }
-        ).result()
-        #expect(result.status == .exited(66))
-        #expect(
-            result.errorText
-                == "utter: error: there are no keyboards to be read: watch /dev/input: No such file "
-                + "or directory\nutter: hint: use the desktop's own shortcuts: utter keys --portal, "
-                + "or utter setup binds\n")
-    }
-
-    @Test func aKeyThatThereIsNotIsAWrongCommandLine() async throws {
-        let bench = try KeyboardBench(.hearing(""))
-        let result = try await bench.start(["--key", "hyper-space"]).result()
-        #expect(result.status == .exited(64))
-        #expect(
-            result.errorText.hasPrefix(
-                "utter: error: --key: 'hyper-space' is not a key of a keyboard\nutter: hint: "))
     }
 
     @Test(
@@ -96,15 +82,20 @@ import Testing
         #expect(ended.outputText == "")
     }
 
-    @Test(arguments: [SIGTERM, SIGINT, SIGHUP])
-    func aSignalWhileTheKeyIsHeldSendsWhatWasSaid(_ signal: Int32) async throws {
-        let (bench, keyboard, keys) = try await KeyboardBench.watching("to the end")
-        try keyboard.press()
-        try await bench.isHeard()
-        keys.signal(signal)
-        let ended = try await keys.result()
-        #expect(ended.status == .exited(128 + signal))
-        #expect(ended.outputText == "to the end\n")
+    @Test func aSignalWhileTheKeyIsHeldSendsWhatWasSaid() async throws {
+        let bench = try KeyboardBench(.hearing("to the end"))
+        try await bench.daemon()
+        for (number, signal) in [SIGTERM, SIGINT, SIGHUP].enumerated() {
+            let keyboard = try bench.keyboards.plug()
+            let keys = try await bench.watch()
+            try keyboard.press()
+            try await bench.isHeard(request: number)
+            keys.signal(signal)
+            let ended = try await keys.result()
+            #expect(ended.status == .exited(128 + signal))
+            #expect(ended.outputText == "to the end\n")
+            keyboard.unplug()
+        }
     }
 
     @Test func whatEndsByItselfIsPrintedToo() async throws {
@@ -154,19 +145,7 @@ import Testing
         try await bench.isHeard(request: 1)
         try keyboard.release()
         #expect(try await bench.end(keys).outputText == "")
-        #expect(try await bench.control.run("status").outputText.hasPrefix("recording"))
+        #expect(try await bench.control.status().phase == .recording)
         #expect(try await bench.control.run("stop").outputText == "from elsewhere\n")
-    }
-
-    @Test func textsAndObjectsGoWhereTheyAreWanted() async throws {
-        let bench = try KeyboardBench(.hearing("somewhere"))
-        try await bench.daemon()
-        let keyboard = try bench.keyboards.plug()
-        let file = bench.control.bench.folder.path("out.txt")
-        let keys = try await bench.watch("--json", "--run", "cat >\(file)")
-        try await bench.speak(by: keyboard)
-        #expect(await keys.wait(for: "\"text\":\"somewhere\"", in: .output))
-        _ = try await bench.end(keys)
-        #expect(try readFile(file) == Array("somewhere\n".utf8))
     }
 }

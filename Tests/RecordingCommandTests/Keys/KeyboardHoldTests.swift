@@ -7,15 +7,23 @@ import Testing
 
 /// `utter keys --evdev`: real libevdev and the real program; only the kernel's devices are played.
 @Suite struct KeyboardHoldTests {
-    @Test func aHeldKeyRecordsUntilItsRelease() async throws {
-        let (bench, keyboard, keys) = try await KeyboardBench.watching("held")
+    @Test func aHeldKeyRecordsUntilItsReleaseAndWhatWasDownBeforeBeginsNothing() async throws {
+        let (bench, keyboard, keys) = try await KeyboardBench.watching(
+            "held", down: [VirtualKeyboard.rightControl])
         #expect(keys.errorText.contains("utter: reading Virtual keyboard event0\n"))
         #expect(keys.errorText.contains("utter: hold right Ctrl and speak"))
-        try await bench.speak(by: keyboard)
+        for _ in 0..<20 { try keyboard.move(2, ago: .seconds(3)) }
+        try keyboard.move(0, ago: .seconds(2))
+        // They are read in order: had one begun a take, this press would be another one's.
+        try keyboard.press()
+        for _ in 0..<20 { try keyboard.move(2) }
+        try await bench.isHeard()
+        try keyboard.release()
         #expect(await keys.wait(for: "held\n", in: .output))
         let ended = try await bench.end(keys)
         #expect(ended.status == .exited(130))
         #expect(ended.outputText == "held\n")
+        #expect(ended.errorText.matches(of: /recording take/).count == 1)
         #expect(bench.server.requests.count == 1)
         #expect(bench.keyboards.complaints == "")
         // It is a client, and ends no daemon.
@@ -33,22 +41,6 @@ import Testing
         }
         #expect(try await bench.end(keys).outputText == "alone\nalone\n")
         #expect(try await bench.control.run("status").outputText == "idle\n")
-    }
-
-    @Test func whatWasDownBeforeAndRepeatsBeginNothing() async throws {
-        let (bench, keyboard, keys) = try await KeyboardBench.watching(
-            "pressed", down: [VirtualKeyboard.rightControl])
-        for _ in 0..<20 { try keyboard.move(2, ago: .seconds(3)) }
-        try keyboard.move(0, ago: .seconds(2))
-        // They are read in order: had one begun a take, this press would be another one's.
-        try keyboard.press()
-        for _ in 0..<20 { try keyboard.move(2) }
-        try await bench.isHeard()
-        try keyboard.release()
-        #expect(await keys.wait(for: "pressed\n", in: .output))
-        let ended = try await bench.end(keys)
-        #expect(ended.errorText.matches(of: /recording take/).count == 1)
-        #expect(bench.server.requests.count == 1)
     }
 
     @Test func aKeyboardThatIsPulledOutWhileTheKeyIsHeldReleasesIt() async throws {
@@ -101,21 +93,24 @@ import Testing
         #expect(try await bench.control.run("status").outputText == "idle\n")
     }
 
-    @Test func anotherKeyIsChosenByItsName() async throws {
+    @Test func anotherKeyIsChosenByItsNameAndSoAreThePlacesOfTheTexts() async throws {
         let bench = try KeyboardBench(.hearing("chosen"))
         try await bench.daemon()
         let keyboard = try bench.keyboards.plug([VirtualKeyboard.rightControl, 70])
         // One without the key is left alone.
         _ = try bench.keyboards.plug()
-        let keys = try await bench.watch("--key", "scroll-lock")
+        let file = bench.control.bench.folder.path("out.txt")
+        let keys = try await bench.watch(
+            "--key", "scroll-lock", "--json", "--run", "cat >\(file)")
         #expect(!keys.errorText.contains("event1"))
         try keyboard.press()
         try keyboard.move(1, 70, ago: .seconds(1))
         try await bench.isHeard()
         try keyboard.release()
         try keyboard.move(0, 70)
-        #expect(await keys.wait(for: "chosen\n", in: .output))
+        #expect(await keys.wait(for: "\"text\":\"chosen\"", in: .output))
         _ = try await bench.end(keys)
+        #expect(try readFile(file) == Array("chosen\n".utf8))
     }
 }
 
