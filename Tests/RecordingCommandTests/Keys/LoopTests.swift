@@ -44,11 +44,7 @@ import Testing
     @Test func theNextIsSpokenWhileTheFirstIsAwaitedAndTheOrderStays() async throws {
         let gate = Gate()
         let stage = try await stage(
-            .kitty,
-            [
-                [.readHead, .readBodyToEnd, .stallUntil(gate), .respond(status: 200, text: "one")],
-                .answer(text: "two"),
-            ])
+            .kitty, [.answer(text: "one", after: gate), .answer(text: "two")])
         try await speak(stage, 0)
         try await speak(stage, 1)
         try stage.window.press(113)

@@ -96,19 +96,16 @@ import Testing
         #expect(stage.daemon.status == nil)
     }
 
-    @Test func aBusThatEndsEndsIt() async throws {
-        let stage = try await Stage("")
+    @Test func aKeyThatThePersonHasYetToChooseIsSaidAndABusThatEndsEndsIt() async throws {
+        let stage = try await Stage("", trigger: "")
+        let said = stage.keys.errorText
+        #expect(said.contains("utter: hold that key and speak, or tap it"))
+        #expect(said.contains("utter: the desktop has no key for it yet; choose one in"))
+        #expect(said.contains("bind = , F9, global, org.utter.Utter:talk\n"))
         try await stage.portal.bus.end()
         let ended = try await stage.keys.result()
         #expect(ended.status == .exited(75))
         #expect(ended.errorText.contains("utter: error: the session's bus has ended: "))
-    }
-
-    @Test func aKeyThatThePersonHasYetToChooseIsSaid() async throws {
-        let said = try await Stage("", trigger: "").keys.errorText
-        #expect(said.contains("utter: hold that key and speak, or tap it"))
-        #expect(said.contains("utter: the desktop has no key for it yet; choose one in"))
-        #expect(said.contains("bind = , F9, global, org.utter.Utter:talk\n"))
     }
 
     private func keys(_ options: [String], on address: String) async throws -> CommandResult {

@@ -14,18 +14,11 @@ import Testing
         try await stage.expectText()
     }
 
-    @Test(arguments: [" ", "\r", "\n", "\u{4}"])
-    func itBeginsAtOnceAndAKeyEndsIt(_ key: String) async throws {
+    @Test(arguments: ["\r", "\u{4}"]) func itBeginsAtOnceAndAKeyEndsIt(_ key: String) async throws {
         let stage = try await TerminalStage(.plain, until: Self.prompt)
         try await stage.hear(16_000)
         try stage.window.type(key)
         try await stage.expectText()
-    }
-
-    @Test func aScreenThatCtrlSWouldHoldBackLeavesTheKeysAlone() async throws {
-        let stage = try await TerminalStage(.plain, until: Self.prompt)
-        try stage.window.type("\u{13}")
-        try await endBySpace(stage)
     }
 
     @Test func aTerminalThatAnswersNothingIsOneThatReportsPresses() async throws {
@@ -61,10 +54,11 @@ import Testing
         try await endBySpace(stage)
     }
 
+    /// The first of the other keys is Ctrl-S, which would hold back the screen.
     @Test func whatWasTypedBeforeAndOtherKeysEndNothing() async throws {
-        let stage = try await TerminalStage(.plain, typedBefore: " \n\u{4}")
+        let stage = try await TerminalStage(.plain, typedBefore: " \n\u{4}", until: Self.prompt)
         try await stage.hear(8_000)
-        try stage.window.type("x\u{1B}[A\u{1B}[I\u{1B}[Oq")
+        try stage.window.type("\u{13}x\u{1B}[A\u{1B}[I\u{1B}[Oq")
         try await endBySpace(stage, after: 32_000)
     }
 
@@ -96,7 +90,7 @@ import Testing
         try await stage.expectEnd(130)
     }
 
-    @Test(arguments: [["--hold"], ["--key", "right-ctrl"], ["--key", "f22"]])
+    @Test(arguments: [["--hold"], ["--key", "right-ctrl"]])
     func whatOnlyReleasesMakePossibleIsRefused(_ arguments: [String]) async throws {
         let stage = try await TerminalStage(.plain, arguments)
         let result = try await stage.run.result()
