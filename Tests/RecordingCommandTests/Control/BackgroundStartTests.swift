@@ -5,6 +5,7 @@ import Testing
 
 @testable import LinuxPlatform
 @testable import Utter
+@testable import UtterControl
 
 /// `utter start` and `toggle` by themselves: they come back, and a recorder goes on.
 @Suite struct BackgroundStartTests {
@@ -23,7 +24,7 @@ import Testing
         #expect(start.status == .exited(0))
         #expect(start.outputText == "")
         #expect(start.errorText.wholeMatch(of: /utter: recording take [0-9a-z-]+\n/) != nil)
-        #expect(try await bench.run("status").outputText.hasPrefix("recording"))
+        #expect(try await bench.status().phase == .recording)
         _ = try #require(await bench.server.wait(untilBytes: 6_400))
         let second = try await bench.run("start")
         #expect(second.errorText.hasPrefix("utter: already recording take "))
