@@ -80,15 +80,14 @@ import Testing
     }
 
     /// The daemon has neither the option nor the setting.
-    @Test(arguments: ["start", "toggle"])
-    func aDaemonTellsTheDesktopOfTheTakeWhosePressSaysSo(_ command: String) async throws {
+    @Test func aDaemonTellsTheDesktopOfTheTakeWhosePressSaysSo() async throws {
         let bench = try ControlBench(RecordingServer(otherwise: Self.refusing), desk.console)
         let daemon = try await bench.daemon()
-        for words in [[], ["--notify"]] {
-            let press = try await bench.bench.start([command] + words).result()
+        for words in [["start"], ["toggle"], ["toggle", "--notify"]] {
+            let press = try await bench.bench.start(words).result()
             #expect(press.status == .exited(0), "\(press.errorText)")
             try await stopRefused(at: bench)
-            if words.isEmpty { #expect(desk.text(of: "notify-send") == nil) }
+            if words.count == 1 { #expect(desk.text(of: "notify-send") == nil) }
         }
         #expect(await told().last?.contains(" does not accept the token; send it ") == true)
         try await daemon.terminate()

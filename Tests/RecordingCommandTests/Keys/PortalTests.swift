@@ -59,7 +59,7 @@ import Testing
         #expect(stage.daemon.status == nil)
     }
 
-    @Test func unaskedThePortalIsUsedAndATapLatches() async throws {
+    @Test func unaskedThePortalIsUsedATapLatchesAndAClosedSessionReleasesTheKey() async throws {
         let stage = try await Stage("tapped")
         let (portal, keys) = (stage.portal, stage.keys)
         portal.press(at: 1_000)
@@ -77,19 +77,13 @@ import Testing
         #expect(await keys.wait(for: " is cancelled\n", in: .error))
         portal.change(to: "F10")
         #expect(await keys.wait(for: "utter: now F10\n", in: .error))
-        keys.signal(SIGTERM)
-        #expect(try await keys.result().outputText == "tapped\n")
-        #expect(stage.daemon.status == nil)
-    }
-
-    @Test func aSessionThatIsClosedWhileTheKeyIsHeldReleasesIt() async throws {
-        let stage = try await Stage("closed")
-        stage.portal.press(at: 1_000)
-        try await stage.isHeard()
-        stage.portal.close()
-        let ended = try await stage.keys.result()
+        portal.release(at: 10_000)
+        portal.press(at: 12_000)
+        try await stage.isHeard(request: 2)
+        portal.close()
+        let ended = try await keys.result()
         #expect(ended.status == .exited(75))
-        #expect(ended.outputText == "closed\n")
+        #expect(ended.outputText == "tapped\ntapped\n")
         #expect(
             ended.errorText.contains(
                 "utter: error: the desktop has ended the session of the shortcut\n"))
