@@ -38,19 +38,29 @@ import Testing
                 + "or utter setup binds\n")
     }
 
-    @Test func withoutAKeyboardItWaitsForOneAndForTheRightToReadOne() async throws {
-        let bench = try KeyboardBench(.hearing("plugged"))
+    /// Without a keyboard it waits for one, and for the right to read one.
+    @Test func aSignalIsATapAnotherGivesUpAndAKeyboardMayComeLater() async throws {
+        let bench = try KeyboardBench(.hearing("go"))
         try await bench.daemon()
         let keys = try await bench.watch()
         #expect(keys.errorText.contains("utter: no keyboard has right Ctrl; waiting for one\n"))
+        keys.signal(SIGUSR1)
+        #expect(await keys.wait(for: "recording goes on; press right Ctrl", in: .error))
+        try await bench.isHeard()
+        keys.signal(SIGUSR1)
+        #expect(await keys.wait(for: "go\n", in: .output))
+        keys.signal(SIGUSR1)
+        try await bench.isHeard(request: 1)
+        keys.signal(SIGUSR2)
+        #expect(await keys.wait(for: " is cancelled\n", in: .error))
         let keyboard = try bench.keyboards.plug()
         #expect(await keys.wait(for: "utter: reading Virtual keyboard event0\n", in: .error))
         let late = try bench.keyboards.plug(isReadable: false)
         late.permit()
         #expect(await keys.wait(for: "utter: reading Virtual keyboard event1\n", in: .error))
-        try await bench.speak(by: keyboard)
-        #expect(await keys.wait(for: "plugged\n", in: .output))
-        _ = try await bench.end(keys)
+        try await bench.speak(by: keyboard, request: 2)
+        #expect(await keys.wait(for: "go\ngo\n", in: .output))
+        #expect(try await bench.end(keys).outputText == "go\ngo\n")
     }
 
     @Test(
@@ -108,22 +118,6 @@ import Testing
         #expect(await keys.wait(for: "at the limit\nat the limit\n", in: .output))
         _ = try await bench.end(keys)
         #expect(bench.server.requests.count == 2)
-    }
-
-    @Test func aSignalIsATapAndAnotherGivesUp() async throws {
-        let bench = try KeyboardBench(.hearing("by a signal"))
-        try await bench.daemon()
-        let keys = try await bench.watch()
-        keys.signal(SIGUSR1)
-        #expect(await keys.wait(for: "recording goes on; press right Ctrl", in: .error))
-        try await bench.isHeard()
-        keys.signal(SIGUSR1)
-        #expect(await keys.wait(for: "by a signal\n", in: .output))
-        keys.signal(SIGUSR1)
-        try await bench.isHeard(request: 1)
-        keys.signal(SIGUSR2)
-        #expect(await keys.wait(for: " is cancelled\n", in: .error))
-        #expect(try await bench.end(keys).outputText == "by a signal\n")
     }
 
     @Test func aKeyThatIsHeldWhenTheProgramIsKilledEndsItsRecording() async throws {
