@@ -292,9 +292,7 @@ import Testing
     @Test func aStopIsToldThatTheMicrophoneWasMuted() async throws {
         let folder = try TemporaryFolder()
         defer { withExtendedLifetime(folder) {} }
-        var card = VirtualCard()
-        card.content = .file(path: try folder.write([0, 0], to: "silence"))
-        let bench = try ControlBench(.hearing("heard"), card: VirtualMicrophone(card))
+        let bench = try ControlBench(.hearing("heard"), card: .repeating([0], in: folder))
         let recorder = try await bench.record()
         let words = "utter: warning: the microphone delivers only digital silence; is it muted?\n"
         #expect(await recorder.wait(for: words, in: .error))

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import Synchronization
 import TestSupport
 import Testing
 
 /// `utter loop`: sentence after sentence.
-@Suite final class LoopTests: Sendable {
-    private let folders = Mutex<[TemporaryFolder]>([])
+@Suite struct LoopTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
 
     private func stage(
         _ speech: TerminalDouble.Speech = .kitty, _ scripts: [[ServerStep]] = [],
@@ -110,9 +111,7 @@ import Testing
     }
 
     private func talkingBench(_ server: RecordingServer) throws -> Bench {
-        let folder = try TemporaryFolder()
-        folders.withLock { $0.append(folder) }
-        return try Bench(server: server, microphone: VirtualMicrophone(.talking(in: folder)))
+        try Bench(server: server, microphone: VirtualMicrophone(.talking(in: folder)))
     }
 
     @Test func aWordEndsWhatHasNoKey() async throws {
