@@ -15,13 +15,9 @@ struct SecureShell: Sendable {
         }
     }()
 
-    private static let server = "/usr/sbin/sshd"
-
-    private let folder: TemporaryFolder
-
-    /// Makes keys, and the configuration of a server that lets them in.
-    init() throws {
-        folder = try TemporaryFolder()
+    /// Keys, and the configuration of a server that lets them in.
+    private static let server = Result {
+        let folder = try TemporaryFolder.forProcess()
         for name in ["host", "key"] {
             try ForeignTool("ssh-keygen").run(
                 ["-q", "-t", "ed25519", "-N", "", "-f", folder.path(name)])
@@ -36,7 +32,13 @@ struct SecureShell: Sendable {
 
             """
         try folder.write(Array(configuration.utf8), to: "sshd_config")
+        return folder
     }
+
+    private let server: TemporaryFolder
+    private let folder: TemporaryFolder
+
+    init() throws { (server, folder) = (try Self.server.get(), try TemporaryFolder()) }
 
     var socket: String { folder.path("desk") }
 
@@ -48,8 +50,8 @@ struct SecureShell: Sendable {
     /// - Returns: all that follows its name.
     func arguments(_ script: String, leadingTo target: String? = nil) -> [String] {
         let options = [
-            "ProxyCommand=\(Self.server) -i -f \(folder.path("sshd_config"))",
-            "IdentityFile=\(folder.path("key"))", "IdentitiesOnly=yes", "BatchMode=yes",
+            "ProxyCommand=/usr/sbin/sshd -i -f \(server.path("sshd_config"))",
+            "IdentityFile=\(server.path("key"))", "IdentitiesOnly=yes", "BatchMode=yes",
             "StrictHostKeyChecking=no", "UserKnownHostsFile=/dev/null", "LogLevel=ERROR",
             "ExitOnForwardFailure=yes",
         ]
