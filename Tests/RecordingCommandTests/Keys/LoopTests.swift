@@ -11,11 +11,10 @@ import Testing
     init() throws { folder = try TemporaryFolder() }
 
     private func stage(
-        _ speech: TerminalDouble.Speech = .kitty, _ scripts: [[ServerStep]] = [],
-        _ arguments: [String] = []
+        _ speech: TerminalDouble.Speech = .kitty, _ scripts: [[ServerStep]] = []
     ) async throws -> TerminalStage {
         try await TerminalStage(
-            speech, ["loop"] + arguments,
+            speech, ["loop"],
             server: RecordingServer(scripts: scripts, otherwise: .answer(text: "another")),
             until: speech == .kitty ? "hold Space to talk" : "press Space or Enter to talk")
     }
@@ -80,22 +79,6 @@ import Testing
         #expect(await stage.run.wait(for: "another\n", in: .output))
         stage.run.signal(SIGINT)
         try await stage.expectEnd(0, "another\n")
-    }
-
-    @Test func aPressInsideTheTailGoesOnWithTheSentence() async throws {
-        let stage = try await stage(.kitty, [.answer(text: "one")], ["-c", "recording.tail=4s"])
-        try stage.window.press()
-        try await stage.hear(16_000)
-        // One write: the tail cannot be over.
-        try stage.window.type("\u{1B}[32;1:3u\u{1B}[32u")
-        try await stage.hear(176_000)
-        try stage.window.release()
-        #expect(await stage.run.wait(for: "one\n", in: .output))
-        try stage.window.press(113)
-        try await stage.expectEnd(0, "one\n")
-        let body = try #require(stage.server.requests.first?.body)
-        #expect(body == VirtualMicrophone.pcm(body.count / 2))
-        #expect(stage.server.requests.count == 1)
     }
 
     @Test func aKeyBeginsAndEndsWhereReleasesAreNotReported() async throws {
