@@ -118,21 +118,18 @@ import Testing
     }
 
     /// Nothing is recorded here in place of there.
-    @Test func aSocketThatLeadsNowhereIsSaid() async throws {
-        for (command, hasRelay) in [
-            ("status", false), ("stop", false), ("cancel", false), ("start", false),
-            ("start", true),
-        ] {
-            let relay = hasRelay ? try relay() : nil
-            let result = try await desk.start(command, variables: elsewhere).result()
-            #expect(result.status == .exited(67), "\(command)")
-            #expect(result.output.isEmpty)
-            let words = "no utter answers at \(folder.path)/desk, which UTTER_SO"
-            #expect(result.errorText.contains(words), "\(result.errorText)")
-            let hint = "utter: hint: run 'utter daemon' on the machine with"
-            #expect(result.errorText.contains(hint), "\(result.errorText)")
-            withExtendedLifetime(relay) {}
-        }
+    @Test(arguments: [
+        ("status", false), ("stop", false), ("cancel", false), ("start", false), ("start", true),
+    ])
+    func aSocketThatLeadsNowhereIsSaid(_ command: String, _ hasRelay: Bool) async throws {
+        let relay = hasRelay ? try relay() : nil
+        let result = try await desk.start(command, variables: elsewhere).result()
+        #expect(result.status == .exited(67))
+        #expect(result.output.isEmpty)
+        #expect(
+            result.errorText.contains("no utter answers at \(folder.path)/desk, which UTTER_SO"))
+        #expect(result.errorText.contains("utter: hint: run 'utter daemon' on the machine with"))
         #expect(desk.card.account.opens == 0)
+        withExtendedLifetime(relay) {}
     }
 }
