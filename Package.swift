@@ -375,8 +375,8 @@ let package = Package(
             dependencies: [
                 "Utter", "AudioCodecs", "AudioCore", "AudioDevices", "Capture",
                 "CassetteRecording", "Cassettes", "Cryptography", "LinuxPlatform",
-                "OperatorMetrics", "SpeechService", "TakeStore", "TextRules", "TestSupport",
-                "Upload",
+                "OperatorMetrics", "RecognitionEndpoint", "SpeechService", "TakeStore",
+                "TextRules", "TestSupport", "Upload",
             ], exclude: ["Fixtures"],
             swiftSettings: settings),
         // A program in another package: it imports the product alone, and sees what is public.

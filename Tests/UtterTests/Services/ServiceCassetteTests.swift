@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Cassettes
 import FoundationEssentials
-import Glibc
+import RecognitionEndpoint
 import TestSupport
 import Testing
 
@@ -61,13 +62,20 @@ import Testing
         let shipped = try Profiles.shipped.profile(service)
         let cases = try cases(of: service)
         // One server plays all of them: what one of them leaves over confuses the next.
-        let options = cases.flatMap(\.files).flatMap { ["--cassette", $0] }
-        let replay = try CommandRun.product("utter", ["serve", "-v", "--port", "0"] + options)
-        try #require(await replay.wait(for: "listening on http://127.0.0.1:", in: .error))
-        try #require(await replay.wait(in: .error) { $0.last == 0x0A })
-        let head = String(decoding: replay.error, as: UTF8.self)
-        let match = try #require(head.firstMatch(of: /listening on (http:\/\/127\.0\.0\.1:\d+)/))
-        let origin = String(match.1)
+        let answered = Observed(0)
+        let server = CassetteServer.make(
+            try cases.flatMap(\.files).flatMap { try Cassette.load($0) }
+        ) { served in
+            if served.differences.isEmpty { answered.update { $0 += 1 } }
+        }
+        let (ports, ready) = AsyncStream.makeStream(of: Int.self)
+        let running = Task {
+            defer { ready.finish() }
+            try await server.run { ready.yield($0) }
+        }
+        defer { server.shutdown() }
+        let port = try #require(await ports.first { _ in true })
+        let origin = "http://127.0.0.1:\(port)"
         let text = shipped.extended(at: origin, by: setting.profile)
         let plan = try Bench.plan(
             by: [ProfileText(name: "here", text: text)] + shipped.texts,
@@ -91,13 +99,12 @@ import Testing
             default: Issue.record("\(service) \(name) is not a case")
             }
         }
-        // Each request was made once: nothing was sent again. A line follows what it tells of.
+        // Each request was made once: nothing was sent again. It is counted behind its answer.
         let count = cases.map(\.files.count).reduce(0, +)
-        let answered = Array(": answered".utf8)
-        _ = await replay.wait(in: .error) { $0.ranges(of: answered).count >= count }
-        replay.signal(SIGTERM)
-        let served = try await replay.result().errorText
-        #expect(served.ranges(of: ": answered").count == count, "\(served)")
+        _ = await answered.wait(within: .patience) { $0 >= count ? true : nil }
+        server.shutdown()
+        try await running.value
+        #expect(answered.value == count, "\(service)")
     }
 
     // MARK: - Which kinds there are
