@@ -56,6 +56,18 @@ final class Bench: Sendable {
 
     private let replays = Atomic(0)
 
+    /// Starts a take that replays samples by a plan of its own.
+    func replay(_ samples: [Int16], by plan: DeliveryPlan) throws -> Take {
+        try replay(samples, to: Self.nowhere) { $0.delivery = plan }
+    }
+
+    /// Starts a take of a speaker by a plan of its own.
+    func speak(by plan: DeliveryPlan) throws -> (speaker: Speaker, take: Take, log: EventLog) {
+        try speak(to: Self.nowhere) { $0.delivery = plan }
+    }
+
+    private static let nowhere = "http://127.0.0.1:9/"
+
     /// Starts a take of a speaker, who is there for as long as the bench is.
     func speak(
         to url: String, retry: RetryPolicy = .never,
@@ -153,6 +165,11 @@ final class EventLog: Sendable {
         within limit: Duration = .patience, for isWanted: @escaping @Sendable (TakeEvent) -> Bool
     ) async -> Bool {
         await log.wait(within: limit) { $0.events.contains(where: isWanted) ? true : nil } ?? false
+    }
+
+    /// Waits until what was heard is so.
+    func hears(_ isWanted: @escaping @Sendable (Transcript) -> Bool) async -> Bool {
+        await wait { if case .heard(let words) = $0 { isWanted(words) } else { false } }
     }
 
     func wait(untilInterrupted count: Int) async -> Bool {

@@ -34,16 +34,13 @@ import Testing
     }
 
     private func send(by plan: DeliveryPlan) async throws -> TakeOutcome {
-        let speech = try bench.folder.write(
-            WAVBytes.speech(SocketService.samples(Self.words)), to: "speech.wav")
-        return try await bench.pipeline.start(
-            TakePlan(source: FileReplay(path: speech, pace: .unpaced), delivery: plan)
-        ).end()
+        try await bench.replay(SocketService.samples(Self.words), by: plan).end()
     }
 
+    /// At its own path and at a link to it, past any proxy.
     @Test func nothingIsSentBeforeTheRecogniserIsReady() async throws {
         let service = try await SocketService(at: path)
-        let outcome = try await send(by: try plan())
+        let outcome = try await send(by: plan())
         #expect(outcome.text == SocketService.text(Self.words))
         let session = try #require(try await service.sessions(1).first)
         #expect(session.dropped == 0)
@@ -52,19 +49,24 @@ import Testing
         #expect(session.host == "localhost")
         #expect(session.authorization == nil)
         #expect(outcome.attempts.map(\.url) == ["unix:\(path)"])
+
+        let link = bench.folder.path("link")
+        #expect(symlink(path, link) == 0)
+        let linked = try plan(at: link)
+        #expect(linked.service.url.origin.description == "unix:\(path)")
+        var proxied = try plan()
+        proxied.service.connection.proxy = .url("http://127.0.0.1:9")
+        for plan in [linked, proxied] {
+            #expect(try await send(by: plan).text == SocketService.text(Self.words))
+        }
+        withExtendedLifetime(service) {}
     }
 
     @Test func whatMayChangeAndWhatIsSettledIsShown() async throws {
         let service = try await SocketService(at: path)
-        let speaker = try Speaker()
-        let plan = try plan()
-        let take = try bench.start(speaker.source, to: "http://127.0.0.1:9/") { $0.delivery = plan }
-        let log = EventLog(take)
+        let (speaker, take, log) = try bench.speak(by: plan())
         speaker.say(SocketService.samples([3, 5]))
-        let isHeard = await log.wait { event in
-            if case .heard(let words) = event { words.displayText == "w3 w5" } else { false }
-        }
-        #expect(isHeard)
+        #expect(await log.hears { $0.displayText == "w3 w5" })
         speaker.say(SocketService.samples([7]))
         speaker.fallSilent()
         #expect(try await take.end().text == "w3 w5 w7")
@@ -72,22 +74,23 @@ import Testing
     }
 
     /// A close before the text is complete is no text, and another session gets the recording.
-    @Test(arguments: ["drop=33333", "close-after=33333&code=1000", "close-after=33333&code=1011"])
-    func aSessionThatEndsTooSoonIsNoText(_ asked: String) async throws {
+    @Test func aSessionThatEndsTooSoonIsNoText() async throws {
         let service = try await SocketService(at: path)
-        let outcome = try await send(by: try plan(asked, retry: SocketTakeTests.patient))
-        let sessions = try await service.sessions(asked.hasSuffix("1000") ? 1 : 2)
-        if asked.hasSuffix("1000") {
-            #expect(throws: TakeFailure.self) { try outcome.result.get() }
-        } else {
-            #expect(outcome.text == SocketService.text(Self.words))
-            #expect(sessions.count == 2)
+        for asked in ["drop=33333", "close-after=33333&code=1000", "close-after=33333&code=1011"] {
+            let isLast = asked.hasSuffix("1000")
+            let outcome = try await send(by: plan(asked, retry: SocketTakeTests.patient))
+            let sessions = try await service.sessions(isLast ? 1 : 2, of: asked)
+            if isLast {
+                #expect(throws: TakeFailure.self) { try outcome.result.get() }
+            } else {
+                #expect(outcome.text == SocketService.text(Self.words), "\(asked)")
+                #expect(sessions.count == 2, "\(asked)")
+            }
         }
     }
 
     @Test func aSocketThatIsNotThereIsTriedAgain() async throws {
-        let plan = try plan(retry: SocketTakeTests.patient)
-        let outcome = try await send(by: plan)
+        let outcome = try await send(by: plan(retry: SocketTakeTests.patient))
         #expect(outcome.attempts.count > SocketTakeTests.patient.pausesAfterRelease.count)
         guard case .cannotConnect = outcome.attempts.first?.result.ending else {
             Issue.record("\(String(describing: outcome.attempts.first?.result.ending))")
@@ -105,24 +108,6 @@ import Testing
             return
         }
         #expect(reason == "the service's address names no socket")
-    }
-
-    @Test func aLinkIsFollowedWhenItIsNamed() async throws {
-        let service = try await SocketService(at: path)
-        let link = bench.folder.path("link")
-        #expect(symlink(path, link) == 0)
-        let plan = try plan(at: link)
-        #expect(plan.service.url.origin.description == "unix:\(path)")
-        #expect(try await send(by: plan).text == SocketService.text(Self.words))
-        withExtendedLifetime(service) {}
-    }
-
-    @Test func noProxyIsOnTheWay() async throws {
-        let service = try await SocketService(at: path)
-        var plan = try plan()
-        plan.service.connection.proxy = .url("http://127.0.0.1:9")
-        #expect(try await send(by: plan).text == SocketService.text(Self.words))
-        withExtendedLifetime(service) {}
     }
 
     /// Needs the right to become another user.

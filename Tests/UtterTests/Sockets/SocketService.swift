@@ -6,6 +6,19 @@ import TestSupport
 @testable import Utter
 
 extension SocketService {
+    /// The sessions whose path has a mark and which have ended, once there are so many.
+    func sessions(_ count: Int, of mark: String) async throws -> [Session] {
+        var all = try await sessions(count)
+        while true {
+            let own = all.filter { $0.path.contains(mark) }
+            let next = all.count + 1
+            guard own.count < count else { return own }
+            all = try await sessions(next)
+            // One that does not come in time is said there.
+            guard all.count >= next else { return own }
+        }
+    }
+
     /// Where a take goes by the live way of a shipped profile; `asked` says what goes wrong there, `lines`
     /// are over those of the profile.
     func plan(

@@ -13,12 +13,17 @@ import Testing
 
 /// Takes over a WebSocket, to services that speak as their documentation says.
 @Suite(.timeLimit(.minutes(5))) struct SocketTakeTests {
+    /// One program for all tests, which find their sessions by a mark in the path.
+    private static let running = Task { try await SocketService() }
+
     private let bench: Bench
     private let service: SocketService
+    private let mark: String
 
     init() async throws {
         bench = try Bench()
-        service = try await SocketService()
+        service = try await Self.running.value
+        mark = "of=\(bench.folder.path.suffix(6))"
     }
 
     static let patient = RetryPolicy(
@@ -31,17 +36,26 @@ import Testing
         "vllm-realtime",
     ]
 
-    private func send(_ words: [Int], by plan: DeliveryPlan) async throws -> TakeOutcome {
-        let path = try bench.folder.write(
-            WAVBytes.speech(SocketService.samples(words)), to: "speech.wav")
-        let take = TakePlan(source: FileReplay(path: path, pace: .unpaced), delivery: plan)
-        return try await bench.pipeline.start(take).end()
+    private func plan(
+        _ dialect: String, _ asked: String = "", over lines: String = "",
+        retry: RetryPolicy = .never
+    ) throws -> DeliveryPlan {
+        let query = asked.isEmpty ? mark : "\(asked)&\(mark)"
+        return try service.plan(dialect, query, over: lines, retry: retry)
+    }
+
+    private func sessions(_ count: Int) async throws -> [SocketService.Session] {
+        try await service.sessions(count, of: mark)
+    }
+
+    private func send(_ words: [Int] = words, by plan: DeliveryPlan) async throws -> TakeOutcome {
+        try await bench.replay(SocketService.samples(words), by: plan).end()
     }
 
     @Test(arguments: dialects) func aRecordingComesBackAsText(_ dialect: String) async throws {
-        let outcome = try await send(Self.words, by: try service.plan(dialect))
+        let outcome = try await send(by: plan(dialect))
         #expect(outcome.text == SocketService.text(Self.words))
-        let session = try #require(try await service.sessions(1).first)
+        let session = try #require(try await sessions(1).first)
         let seconds = Double(Self.words.count) * 0.3
         let rate = dialect == "openai" ? 24_000 : 16_000.0
         #expect(session.audio == 2 * Int(seconds * rate))
@@ -49,20 +63,19 @@ import Testing
         #expect(session.closed == (dialect == "deepgram-flux" ? nil : 1000))
         #expect(outcome.attempts.map(\.result.status) == [101])
         #expect(outcome.attempts.allSatisfy { $0.result.isBodyComplete })
+        // Silence is no failure.
+        let still = [Int16](repeating: 0, count: 8_000)
+        let silence = try await bench.replay(still, by: plan(dialect)).end()
+        #expect(try silence.result.get().text == "", "\(silence.text)")
     }
 
     @Test(arguments: dialects) func wordsAreThereWhileTheSpeakerSpeaks(_ dialect: String)
         async throws
     {
-        let plan = try service.plan(dialect)
-        let speaker = try Speaker()
-        let take = try bench.start(speaker.source, to: "http://127.0.0.1:9/") { $0.delivery = plan }
-        let log = EventLog(take)
+        let plan = try plan(dialect)
+        let (speaker, take, log) = try bench.speak(by: plan)
         speaker.say(SocketService.samples([3, 5]))
-        let isHeard = await log.wait { event in
-            if case .heard(let words) = event { words.displayText.contains("w3") } else { false }
-        }
-        #expect(isHeard)
+        #expect(await log.hears { $0.displayText.contains("w3") })
         speaker.say(SocketService.samples([7]))
         speaker.fallSilent()
         #expect(try await take.end().text == "w3 w5 w7")
@@ -71,23 +84,18 @@ import Testing
     /// The connection breaks within a word, and the next session goes on behind the last final one.
     @Test(arguments: [9_600, 20_000, 33_333, 52_000])
     func aSessionThatBreaksGoesOnBehindItsFinals(_ byteCount: Int) async throws {
-        let plan = try service.plan("deepgram", "drop=\(byteCount)", retry: Self.patient)
-        let speaker = try Speaker()
-        let take = try bench.start(speaker.source, to: "http://127.0.0.1:9/") { $0.delivery = plan }
-        let log = EventLog(take)
+        let plan = try plan("deepgram", "drop=\(byteCount)", retry: Self.patient)
+        let (speaker, take, log) = try bench.speak(by: plan)
         // Each word is heard before the next one is said.
         for (index, word) in Self.words.enumerated() {
             speaker.say(SocketService.samples([word]))
             let wanted = SocketService.text(Array(Self.words[...index]))
-            #expect(
-                await log.wait { event in
-                    if case .heard(let words) = event { words.text == wanted } else { false }
-                }, "\(wanted)")
+            #expect(await log.hears { $0.text == wanted }, "\(wanted)")
         }
         speaker.fallSilent()
         let outcome = try await take.end()
         #expect(outcome.text == SocketService.text(Self.words))
-        let sessions = try await service.sessions(2)
+        let sessions = try await sessions(2)
         // The second session gets no sound of the words that are final.
         let all = 2 * Self.words.count * 4_800
         #expect(sessions.count == 2 && sessions[1].audio < all, "\(sessions)")
@@ -105,10 +113,9 @@ import Testing
     }
 
     @Test func aServiceWithoutTimesIsAskedAgainFromTheBeginning() async throws {
-        let outcome = try await send(
-            Self.words, by: try service.plan("openai", "drop=30000", retry: Self.patient))
+        let outcome = try await send(by: plan("openai", "drop=30000", retry: Self.patient))
         #expect(outcome.text == SocketService.text(Self.words))
-        #expect(try await service.sessions(2).map(\.words).last == Self.words.map { "w\($0)" })
+        #expect(try await sessions(2).map(\.words).last == Self.words.map { "w\($0)" })
         #expect(outcome.resentByteCount == outcome.attempts.first?.result.sentByteCount)
     }
 
@@ -117,10 +124,9 @@ import Testing
         (1007, false), (1008, false),
     ])
     func aCloseCodeSaysWhetherItIsTriedAgain(_ code: Int, _ isTriedAgain: Bool) async throws {
-        let plan = try service.plan(
-            "deepgram", "close-after=9600&code=\(code)", retry: Self.patient)
-        let outcome = try await send(Self.words, by: plan)
-        let sessions = try await service.sessions(isTriedAgain ? 2 : 1)
+        let plan = try plan("deepgram", "close-after=9600&code=\(code)", retry: Self.patient)
+        let outcome = try await send(by: plan)
+        let sessions = try await sessions(isTriedAgain ? 2 : 1)
         #expect(sessions.count == (isTriedAgain ? 2 : 1))
         if isTriedAgain {
             #expect(outcome.text == SocketService.text(Self.words))
@@ -131,40 +137,28 @@ import Testing
     }
 
     @Test func whatTheServiceSaysOfAnErrorIsTold() async throws {
-        let outcome = try await send(
-            Self.words, by: try service.plan("openai", "error-after=9600&always=1"))
+        let outcome = try await send(by: plan("openai", "error-after=9600&always=1"))
         #expect(outcome.text.contains("no more"), "\(outcome.text)")
-        #expect(try await service.sessions(1).count == 1)
+        #expect(try await sessions(1).count == 1)
     }
 
     /// The service wishes for another session, and gets one behind what is final.
     @Test func anErrorThatPassesBeginsAnotherSession() async throws {
-        let plan = try service.plan(
+        let plan = try plan(
             "soniox", "error-after=24000", over: "transfer.catch-up = '100x'", retry: Self.patient)
-        let outcome = try await send(Self.words, by: plan)
+        let outcome = try await send(by: plan)
         #expect(outcome.text == SocketService.text(Self.words))
         #expect(outcome.attempts.count == 2)
     }
 
-    @Test(arguments: dialects) func silenceIsNoFailure(_ dialect: String) async throws {
-        let path = try bench.folder.write(
-            WAVBytes.speech(Array(repeating: 0, count: 8_000)), to: "silence.wav")
-        let take = TakePlan(
-            source: FileReplay(path: path, pace: .unpaced), delivery: try service.plan(dialect))
-        let outcome = try await bench.pipeline.start(take).end()
-        #expect(try outcome.result.get().text == "", "\(outcome.text)")
-    }
-
     @Test func aBusyServiceIsAskedWhenItSays() async throws {
-        let outcome = try await send(
-            Self.words, by: try service.plan("deepgram", "status=429&retry-after=20"))
+        let outcome = try await send(by: plan("deepgram", "status=429&retry-after=20"))
         #expect(outcome.attempts.map(\.result.retryAfter) == [.seconds(20)])
     }
 
     @Test(arguments: [(401, true), (403, true), (429, false), (503, false)])
     func aRefusalOfTheHandshakeMeansWhatItMeans(_ status: Int, _ isOfToken: Bool) async throws {
-        let outcome = try await send(
-            Self.words, by: try service.plan("deepgram", "status=\(status)"))
+        let outcome = try await send(by: plan("deepgram", "status=\(status)"))
         #expect(outcome.text.contains("no such key"), "\(outcome.text)")
         #expect(outcome.attempts.map(\.result.status) == [status])
         guard case .failure(let failure) = outcome.result else { return }
@@ -172,31 +166,26 @@ import Testing
     }
 
     @Test func theTokenGoesIntoTheHandshake() async throws {
-        var plan = try service.plan("deepgram")
+        var plan = try plan("deepgram")
         plan.service.add(try Credential(place: .header("Authorization"), secret: "Token sesame"))
         #expect(try await send([3], by: plan).text == "w3")
-        #expect(try await service.sessions(1).first?.authorization == "Token sesame")
+        #expect(try await sessions(1).first?.authorization == "Token sesame")
     }
 
     @Test func aGreetingThatNeverComesEndsTheAttempt() async throws {
-        let plan = try service.plan(
-            "assemblyai", "ungreeted=1", over: "transfer.stall-seconds = 1")
+        let plan = try plan("assemblyai", "ungreeted=1", over: "transfer.stall-seconds = 1")
         let outcome = try await send([3, 5], by: plan)
         #expect(outcome.attempts.map(\.result.ending) == [.timedOut(.stall)])
-        #expect(try await service.sessions(1).first?.audio == 0)
+        #expect(try await sessions(1).first?.audio == 0)
     }
 
     /// A silent speaker is not cut off: a message keeps the session awake.
     @Test func silenceIsKeptAwake() async throws {
+        let service = try await SocketService()
         let plan = try service.plan("deepgram", over: "socket.keep-alive-seconds = 0.05")
-        let speaker = try Speaker()
-        let take = try bench.start(speaker.source, to: "http://127.0.0.1:9/") { $0.delivery = plan }
-        let log = EventLog(take)
+        let (speaker, take, log) = try bench.speak(by: plan)
         speaker.say(SocketService.samples([3]))
-        #expect(
-            await log.wait { event in
-                if case .heard(let words) = event { words.text == "w3" } else { false }
-            })
+        #expect(await log.hears { $0.text == "w3" })
         #expect(await service.hears(#"{"type":"KeepAlive"}"#))
         speaker.say(SocketService.samples([5]))
         speaker.fallSilent()
@@ -209,16 +198,16 @@ import Testing
     /// Each session is as long as the service allows, and ends at a pause.
     @Test func aLongRecordingHasSeveralSessions() async throws {
         let words = (0..<20).map { $0 % 11 + 1 }
-        let plan = try service.plan("deepgram", over: "limits.seconds = 2")
+        let plan = try plan("deepgram", over: "limits.seconds = 2")
         let outcome = try await send(words, by: plan)
         #expect(outcome.text == SocketService.text(words))
-        #expect(try await service.sessions(4).allSatisfy { $0.audio <= 64_000 })
+        #expect(try await sessions(4).allSatisfy { $0.audio <= 64_000 })
     }
 
     /// A take that is kept is sent again over a WebSocket, too.
     @Test func aKeptTakeIsSentAgain() async throws {
-        let plan = try service.plan("deepgram", "drop=9600")
-        let outcome = try await send(Self.words, by: plan)
+        let plan = try plan("deepgram", "drop=9600")
+        let outcome = try await send(by: plan)
         guard case .failure = outcome.result else {
             Issue.record("\(outcome.text)")
             return
@@ -236,13 +225,13 @@ import Testing
             auth.optional = true
             formats = [{ codec = "wav" }]
             [live]
-            url = '\(service.url("deepgram?\(fault)"))'
+            url = '\(service.url("deepgram?\(fault)&\(mark)"))'
             formats = [{ codec = "pcm" }]
             [live.socket]
             finish = '{"type":"CloseStream"}'
             """
         let plan = try Bench.plan(by: [.speaking, ProfileText(name: "mine", text: profile)])
-        let outcome = try await send(Self.words, by: plan)
+        let outcome = try await send(by: plan)
         #expect(outcome.attempts.map(\.result.status) == [101])
         #expect(try await bench.kept(outcome).obstacle() == nil)
         let again = try await bench.retry(outcome)
@@ -250,24 +239,23 @@ import Testing
         let sound = WAVBytes.pcm(SocketService.samples(Self.words))
         let isWhole = server.requests.map { Array($0.body.suffix(sound.count)) } == [sound]
         #expect(isWhole && server.requests[0].body.starts(with: "RIFF".utf8))
-        #expect(try await service.sessions(1).count == 1)
+        #expect(try await sessions(1).count == 1)
     }
 
     /// Three sessions in which the service says nothing are a refusal.
     @Test func aServiceThatClosesAtOnceIsLeft() async throws {
-        let plan = try service.plan(
-            "deepgram", "close-after=0&code=1011&always=1", retry: Self.patient)
-        let outcome = try await send(Self.words, by: plan)
+        let plan = try plan("deepgram", "close-after=0&code=1011&always=1", retry: Self.patient)
+        let outcome = try await send(by: plan)
         #expect(outcome.attempts.count == 3)
         #expect(outcome.text.contains("says nothing"), "\(outcome.text)")
     }
 
     @Test(arguments: [(1008, true), (1011, false)])
     func aProfileSaysWhichCloseCodesAreTriedAgain(_ code: Int, _ isTriedAgain: Bool) async throws {
-        let plan = try service.plan(
+        let plan = try plan(
             "deepgram", "close-after=9600&code=\(code)", over: "retry.close-codes = [1008]",
             retry: Self.patient)
-        let outcome = try await send(Self.words, by: plan)
+        let outcome = try await send(by: plan)
         #expect(outcome.attempts.count == (isTriedAgain ? 2 : 1))
         #expect((outcome.text == SocketService.text(Self.words)) == isTriedAgain)
     }
@@ -279,22 +267,12 @@ import Testing
     }
 
     @Test func messagesAreCounted() async throws {
-        let outcome = try await send(Self.words, by: try service.plan("openai"))
+        let outcome = try await send(by: plan("openai"))
         let counts = try #require(outcome.attempts.first?.result.messages)
-        let session = try #require(try await service.sessions(1).first)
+        let session = try #require(try await sessions(1).first)
         // The session's settings, the audio, its end.
         #expect(session.texts.count == 2)
         #expect(counts.sent == session.texts.count + session.audioMessages)
         #expect(counts.received > 2)
-    }
-
-    @Test func aProfileAndItsAddressBelongTogether() throws {
-        #expect(throws: (any Error).self) {
-            try Bench.plan(
-                by: "url = 'http://127.0.0.1:9/'\nsocket.finish = 'end'", format: .pcm)
-        }
-        #expect(throws: (any Error).self) {
-            try Bench.plan(by: "url = 'ws://127.0.0.1:9/'", format: .pcm)
-        }
     }
 }
