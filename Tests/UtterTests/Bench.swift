@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Cryptography
 import Glibc
 import Synchronization
 import TestSupport
@@ -15,12 +16,12 @@ final class Bench: Sendable {
 
     init(
         stateFolder: String? = nil, limits: SpoolLimits = .standard,
-        secrets: SecretProvider? = nil
+        secrets: SecretProvider? = nil, key: (@Sendable () throws -> EncryptionKey)? = nil
     ) throws {
         folder = try TemporaryFolder()
         pipeline = try Pipeline(
             spool: Spool(
-                at: stateFolder ?? folder.path("state"), limits: limits,
+                at: stateFolder ?? folder.path("state"), key: key, limits: limits,
                 retention: .withoutAnsweredAudio),
             secrets: secrets)
     }
