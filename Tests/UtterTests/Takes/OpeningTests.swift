@@ -137,32 +137,22 @@ import Testing
     }
 
     @Test func aKeyThatCannotBeHadIsAskedForOnceByEachTake() async throws {
-        let folder = try TemporaryFolder()
         let asked = Atomic(0)
-        let spool = Spool(
-            at: folder.path("state"),
-            key: {
-                asked.add(1, ordering: .relaxed)
-                throw CancellationError()
-            })
-        let pipeline = try Pipeline(spool: spool)
-        let path = try folder.write(WAVBytes.speech(Self.samples), to: "speech.wav")
+        let bench = try Bench(key: {
+            asked.add(1, ordering: .relaxed)
+            throw CancellationError()
+        })
         for number in 1...2 {
-            let service = try RecognitionService(url: ServiceURL(server.url()))
-            let take = pipeline.start(
-                TakePlan(
-                    source: FileReplay(path: path, pace: .unpaced),
-                    delivery: DeliveryPlan(service: service)))
-            let outcome = try await take.end()
+            let outcome = try await bench.replay(Self.samples, to: server.url()).end()
             #expect(isHeard(outcome) && outcome.audioPath == nil)
             #expect(outcome.unprotected?.contains("key that encrypts takes") == true)
-            #expect(spool.shortage == nil)
+            #expect(try bench.spool.shortage == nil)
             #expect(asked.load(ordering: .relaxed) == number)
         }
-        pipeline.sweep()
-        pipeline.shutDown()
+        bench.pipeline.sweep()
+        bench.pipeline.shutDown()
         #expect(asked.load(ordering: .relaxed) == 2)
-        #expect(try folder.names().sorted() == ["speech.wav"])
+        #expect(try bench.folder.names() == ["1.wav", "2.wav"])
     }
 
     @Test func aTakeIsNamedBehindThoseOnTheDiskWhenTheClockHasGoneBack() async throws {
