@@ -147,7 +147,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ShippedProfiles.uploading, [1, 7, 100_000])
+    @Test(arguments: ShippedProfiles.uploading, [1, 100_000])
     func whatIsAnsweredIsUnderstood(_ name: String, _ length: Int) throws {
         let service = try service(name)
         let rule = service.answer

@@ -48,12 +48,8 @@ import Testing
 
     @Test(
         arguments: [
-            (400, .refused(status: 400, message: "why")),
             (403, .tokenRefused(status: 403, message: "why", advice: .tokenMissing)),
             (413, .refused(status: 413, message: "why")),
-            (429, .unavailable(status: 429, message: "why")),
-            (500, .unavailable(status: 500, message: "why")),
-            (302, .refused(status: 302, message: "why")),
             (700, .responseUnusable(reason: "its status is 700")),
         ] as [(Int, TakeFailure)])
     func aRefusalAfterTheBodyIsTheOutcome(_ status: Int, _ failure: TakeFailure) async throws {
@@ -71,21 +67,20 @@ import Testing
     // MARK: - Redirects
 
     private func redirect(
-        _ status: Int = 307, to location: String, afterBytes count: Int
+        to location: String, afterBytes count: Int
     ) -> [ServerStep] {
         [
             .readHead, .readBody(bytes: count),
             .respond(
-                status: status,
+                status: 307,
                 headers: [HeaderField("Location", location), HeaderField("Connection", "close")]),
             .readOn,
         ]
     }
 
-    @Test(arguments: [307, 308])
-    func aRedirectAfterHalfTheBodyIsFollowedFromTheStart(_ status: Int) async throws {
+    @Test func aRedirectAfterHalfTheBodyIsFollowedFromTheStart() async throws {
         let server = try RecordingServer(
-            scripts: [redirect(status, to: "/there", afterBytes: 1_280)],
+            scripts: [redirect(to: "/there", afterBytes: 1_280)],
             otherwise: .answer(text: "heard"))
         let (speaker, take, log) = try bench.speak(to: server.url("/here"))
         speaker.say(period)
@@ -165,7 +160,7 @@ import Testing
         #expect(manifest.byteCount == 44 + 640)
     }
 
-    @Test(arguments: ["", "<html><title>Log in</title></html>", "{\"error\":\"no\"}", "{\"text\":"])
+    @Test(arguments: ["", "{\"text\":"])
     func anAnswerThatIsNoneKeepsTheTake(_ body: String) async throws {
         let server = try RecordingServer(otherwise: .answer(text: body))
         let take = try bench.replay(period, to: server.url())

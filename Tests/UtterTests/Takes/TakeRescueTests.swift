@@ -126,7 +126,9 @@ import Testing
     @Test func theAudioStaysWhenTheAnswerCannotBeWritten() async throws {
         journal.seal()
         // A folder in the place of the file that is to become the manifest.
-        try ForeignTool("mkdir").run(["-p", take.path + "/take.json.new/in-the-way"])
+        for name in ["take.json.new", "take.json.new/in-the-way"] {
+            try #require(mkdir("\(take.path)/\(name)", 0o700) == 0)
+        }
         record.settle(outcome("heard"))
         #expect(!record.release(keeping: .zero, nil))
         sync.shutDown()

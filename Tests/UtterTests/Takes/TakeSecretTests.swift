@@ -41,7 +41,7 @@ import Testing
         #expect(server.requests.isEmpty)
         answer.open()
         let outcome = try await take.end()
-        #expect(outcome.succeeded)
+        #expect(outcome.text == "go")
         let request = try #require(await server.finishedRequest())
         #expect(request["Authorization"] == "Bearer sesame")
         #expect(request.body == WAVBytes.pcm(period + period))
@@ -57,7 +57,7 @@ import Testing
                 Credential(
                     askedOf: .file("/run/key"), place: .query("key"), form: .percentEncoded))
         }
-        #expect(try await take.end().succeeded)
+        #expect(try await take.end().text == "go")
         let request = try #require(await server.finishedRequest())
         #expect(request.target.hasSuffix("key=se%20same"))
     }
@@ -78,7 +78,7 @@ import Testing
         }
         let take = try bench.replay(period, to: server.url(), change: add)
         let outcome = try await take.end()
-        #expect(outcome.succeeded)
+        #expect(outcome.text == "go")
         #expect(outcome.attempts.map(\.number) == [1, 2])
         #expect(server.requests.map { $0["X-Key"] ?? "" } == ["sesame1", "sesame2"])
         for request in server.requests {
@@ -91,7 +91,7 @@ import Testing
         let secrets = try await bench.manifest(of: take).delivery?.secrets
         #expect(secrets?.compactMap(\.headerFile) == ["/run/fields"])
         // The next take has what the last one was accepted with.
-        #expect(try await bench.replay(period, to: server.url(), change: add).end().succeeded)
+        #expect(try await bench.replay(period, to: server.url(), change: add).end().text == "go")
         #expect(questions.withLock { $0.count } == 2)
     }
 
@@ -115,7 +115,7 @@ import Testing
             plan.delivery.service.add(
                 Credential(askedOf: .file("/run/login"), place: .proxy, form: .plain))
         }
-        #expect(try await take.end().succeeded)
+        #expect(try await take.end().text == "go")
         #expect(
             proxy.requests.map { $0["Proxy-Authorization"] ?? "" }
                 == ["Basic bmFtZTpvbGQ=", "Basic bmFtZTpuZXc="])
@@ -167,7 +167,7 @@ import Testing
 
         let folder = try bench.spool.store().take(take.id)
         let again = try bench.pipeline.resend(folder, by: take.run.plan)
-        #expect(try await again.end().succeeded)
+        #expect(try await again.end().text == "go")
         let request = try #require(await server.finishedRequest())
         #expect(request.body == WAVBytes.pcm(period + period))
         #expect(request["Authorization"] == "Bearer sesame")
@@ -190,8 +190,4 @@ import Testing
         answer.open()
         #expect(server.requests.isEmpty)
     }
-}
-
-extension TakeOutcome {
-    fileprivate var succeeded: Bool { if case .success = result { true } else { false } }
 }

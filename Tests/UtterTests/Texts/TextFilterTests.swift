@@ -131,10 +131,6 @@ struct TextFilterTests {
     @Test(arguments: [
         (200, #"{"response":"We go to the market and buy ten apples for you."}"#, true),
         (200, #"{"error":"no such model"}"#, false), (500, "busy", false),
-        (
-            200, #"{"response":"Sure! I have corrected the text that you gave me: it was fine."}"#,
-            false
-        ),
     ])
     func aModelOfThisMachineCorrectsAndAnswersNothing(
         _ status: Int, _ answer: String, isTaken: Bool
