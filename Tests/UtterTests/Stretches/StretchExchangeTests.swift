@@ -24,23 +24,29 @@ import Testing
         RecordingPlace(frame: seconds * second, offset: 44 + 2 * seconds * second)
     }
 
-    private static func recording(_ seconds: Int, isComplete: Bool) -> RecordingExtent {
+    private static func cuts(_ seconds: [Int]) -> [StretchCut] {
+        seconds.map { StretchCut(end: place($0), next: place($0)) }
+    }
+
+    static func recording(_ seconds: Int, isComplete: Bool) -> RecordingExtent {
         let end = place(seconds)
         return RecordingExtent(
             byteCount: end.offset - 44, frameCount: end.frame, encodedByteCount: end.offset,
             isComplete: isComplete)
     }
 
-    private static func answer(_ text: String, status: Int = 200) -> Reply {
+    static func answer(
+        _ text: String, status: Int = 200, isBodyComplete: Bool = true
+    ) -> Reply {
         var result = TransferResult.unstarted(.answered)
-        (result.status, result.isBodyComplete) = (status, true)
+        (result.status, result.isBodyComplete) = (status, isBodyComplete)
         var reply = Reply(result: result)
         if status == 200 { reply.transcript.apply(Hypothesis(text: text, isFinal: true)) }
         return reply
     }
 
     /// An exchange of a recording that is cut each ten seconds.
-    private static func cut(
+    static func cut(
         _ seconds: Int, limits: String = "seconds = 12", lines: String = "",
         from progress: ExchangeProgress? = nil, retry: RetryPolicy = .never
     ) throws -> StretchExchange {
@@ -49,11 +55,28 @@ import Testing
         guard case .cut(let request)? = exchange.need(of: whole) else { return exchange }
         #expect(request.start.frame == 0 && request.end == place(seconds))
         #expect(exchange.need(of: whole) == nil, "asked twice")
-        let places = stride(from: 10, to: seconds - 2, by: 10).map { place($0) }
-        exchange.learn(places.map { StretchCut(end: $0, next: $0) }, of: 0)
+        let cuts = cuts(Array(stride(from: 10, to: seconds - 2, by: 10)))
+        exchange.learn(cuts, of: 0)
         // Another answer to the same question changes nothing.
-        exchange.learn(places.map { StretchCut(end: $0, next: $0) }, of: 0)
+        exchange.learn(cuts, of: 0)
         #expect(exchange.need(of: whole) == nil)
+        return exchange
+    }
+
+    private static var empty: Reply {
+        var reply = answer("")
+        reply.failure = .empty
+        return reply
+    }
+
+    /// An exchange of five seconds, behind which the speaker pauses and all is cut.
+    private static func atRest() throws -> StretchExchange {
+        var exchange = StretchExchange(try plan(""))
+        let before = recording(5, isComplete: false)
+        _ = exchange.begin(lane: 0, of: before)
+        exchange.rest(true)
+        _ = exchange.need(of: before)
+        exchange.learn(cuts([5]), of: 0)
         return exchange
     }
 
@@ -62,21 +85,14 @@ import Testing
         let whole = Self.recording(35, isComplete: true)
         var ranges: [String] = []
         for text in ["a", "b", "c"] {
-            guard case .request(let request) = exchange.begin(lane: 0, of: whole) else {
-                Issue.record("no request for \(text)")
-                return
-            }
-            ranges.append(request.stretch?.mark ?? "")
-            let step = exchange.next(
-                after: Self.answer(text), lane: 0, isSpeaking: false, at: Moment())
-            #expect(step == .idle)
+            ranges.append(try exchange.ask(about: whole).stretch?.mark ?? "")
+            #expect(exchange.end(Self.answer(text)) == .idle)
         }
         #expect(ranges == ["-0-160000", "-160000-320000", "-320000-480000"])
         #expect(exchange.storedByteCount == 2 * 30 * Self.second)
         _ = exchange.begin(lane: 0, of: whole)
-        let step = exchange.next(after: Self.answer("d"), lane: 0, isSpeaking: false, at: Moment())
-        #expect(
-            step == .answered && exchange.transcript(with: Transcript(), of: 0).text == "a b c d")
+        let step = exchange.end(Self.answer("d"))
+        #expect(step == .answered && exchange.text == "a b c d")
     }
 
     /// A program that died between the last answer and its outcome asks for the last one again.
@@ -86,26 +102,18 @@ import Testing
         var steps: [ExchangeStep] = []
         for text in ["a", "b", "c"] {
             _ = exchange.begin(lane: 0, of: whole)
-            steps.append(
-                exchange.next(after: Self.answer(text), lane: 0, isSpeaking: false, at: Moment()))
+            steps.append(exchange.end(Self.answer(text)))
         }
         #expect(steps == [.idle, .idle, .answered])
         let progress = try #require(exchange.progress)
         #expect([Stretch](from: progress.values)?.count { $0.answer != nil } == 3)
         var again = StretchExchange(try Self.plan("seconds = 12"), from: progress)
-        guard case .request(let request) = again.begin(lane: 0, of: whole) else {
-            Issue.record("nothing is asked for")
-            return
-        }
-        #expect(request.stretch?.mark == "-320000-400000")
+        #expect(try again.ask(about: whole).stretch?.mark == "-320000-400000")
         // Less of the recording is there than its notes tell of: it is cut anew.
         var cut = StretchExchange(try Self.plan("seconds = 12"), from: progress)
         let shorter = Self.recording(5, isComplete: true)
         #expect(cut.need(of: shorter) == nil)
-        guard case .request(let first) = cut.begin(lane: 0, of: shorter) else {
-            Issue.record("nothing is asked for")
-            return
-        }
+        let first = try cut.ask(about: shorter)
         #expect(first.stretch == nil && cut.progress == nil)
     }
 
@@ -124,7 +132,7 @@ import Testing
             var (answer, heard) = (Self.answer(""), Hypothesis(text: text, isFinal: true))
             heard.language = language
             answer.transcript.apply(heard)
-            _ = exchange.next(after: answer, lane: 0, isSpeaking: false, at: Moment())
+            _ = exchange.end(answer)
         }
         let tail = String(long.suffix(400))
         #expect(
@@ -147,18 +155,16 @@ import Testing
         }
         begin(0, at: .zero)
         begin(1, at: .seconds(5))
-        let busy = exchange.next(
-            after: Self.answer("", status: 503), lane: 0, isSpeaking: false,
-            at: Moment(elapsed: .seconds(10)))
+        let busy = exchange.end(Self.answer("", status: 503), at: Moment(elapsed: .seconds(10)))
         guard case .request = busy else {
             Issue.record("it is not tried again: \(busy)")
             return
         }
         earliest.append(exchange.request(of: 0).earliest)
-        _ = exchange.next(after: Self.answer("a"), lane: 1, isSpeaking: false, at: Moment())
+        _ = exchange.end(Self.answer("a"), lane: 1)
         begin(1, at: .seconds(20))
         // Once a minute has had none, nothing waits.
-        _ = exchange.next(after: Self.answer("b"), lane: 1, isSpeaking: false, at: Moment())
+        _ = exchange.end(Self.answer("b"), lane: 1)
         begin(1, at: .seconds(130))
         #expect(earliest == [0, 5, 61, 66, 130].map { .seconds($0) })
     }
@@ -179,8 +185,7 @@ import Testing
         while !due.isEmpty {
             switch due.removeFirst() {
             case .cut(let request):
-                let cut = StretchCut(end: Self.place(10), next: Self.place(10))
-                due += machine.handle(.cut([cut], of: request.start.frame), at: now)
+                due += machine.handle(.cut(Self.cuts([10]), of: request.start.frame), at: now)
             case .note(let lane, _): due += machine.handle(.noted(lane: lane), at: now)
             case .start(_, _, let pause): pauses.append(pause.atLeast)
             case .tell(.paced(let pause)): told.append(pause)
@@ -195,18 +200,16 @@ import Testing
     @Test func anEmptyAnswerToAStretchIsSilence() throws {
         var exchange = try Self.cut(25)
         let whole = Self.recording(25, isComplete: true)
-        var empty = Self.answer("")
-        empty.failure = .empty
         _ = exchange.begin(lane: 0, of: whole)
-        let first = exchange.next(after: empty, lane: 0, isSpeaking: false, at: Moment())
+        let first = exchange.end(Self.empty)
         #expect(first == .failed(.answerUnusable(.empty)), "nothing was ever heard")
-        for (reply, step) in [(Self.answer("a"), ExchangeStep.idle), (empty, .idle)] {
+        for (reply, step) in [(Self.answer("a"), ExchangeStep.idle), (Self.empty, .idle)] {
             _ = exchange.begin(lane: 0, of: whole)
-            #expect(exchange.next(after: reply, lane: 0, isSpeaking: false, at: Moment()) == step)
+            #expect(exchange.end(reply) == step)
         }
         _ = exchange.begin(lane: 0, of: whole)
-        let last = exchange.next(after: empty, lane: 0, isSpeaking: false, at: Moment())
-        #expect(last == .answered && exchange.transcript(with: Transcript(), of: 0).text == "a")
+        let last = exchange.end(Self.empty)
+        #expect(last == .answered && exchange.text == "a")
     }
 
     /// The limit that one lane learns changes no request of another.
@@ -216,13 +219,12 @@ import Testing
         // 0 to 10, 10 to 20, 20 to 30, 30 to 41.
         for lane in 0..<2 { _ = exchange.begin(lane: lane, of: whole) }
         for lane in 0..<2 {
-            _ = exchange.next(after: Self.answer("x"), lane: lane, isSpeaking: false, at: Moment())
+            _ = exchange.end(Self.answer("x"), lane: lane)
             _ = exchange.begin(lane: lane, of: whole)
         }
         let last = exchange.request(of: 1)
         #expect(last.stretch?.mark == "-480000-656000")
-        let refused = exchange.next(
-            after: Self.answer("", status: 413), lane: 0, isSpeaking: false, at: Moment())
+        let refused = exchange.end(Self.answer("", status: 413))
         #expect(refused == .idle)
         #expect(exchange.need(of: whole) == nil, "what is under way is not cut")
         #expect(exchange.request(of: 1) == last)
@@ -236,24 +238,18 @@ import Testing
     @Test func aPauseEndsARequestAndResumingBeginsTheNext() throws {
         var exchange = StretchExchange(try Self.plan(""))
         let before = Self.recording(5, isComplete: false)
-        guard case .request(let first) = exchange.begin(lane: 0, of: before) else {
-            Issue.record("nothing is asked for")
-            return
-        }
+        let first = try exchange.ask(about: before)
         let stretch = try #require(first.stretch)
         #expect(exchange.need(of: before) == nil && exchange.reach(of: stretch) == StretchReach())
         exchange.rest(true)
-        guard case .cut(let request)? = exchange.need(of: before) else {
-            Issue.record("it is not cut")
-            return
-        }
+        let request = try exchange.cut(of: before)
         #expect(request.isAtRest && request.start.frame == 0)
         #expect(exchange.need(of: before) == nil, "asked twice")
-        exchange.learn([StretchCut(end: Self.place(5), next: Self.place(5))], of: 0)
+        exchange.learn(Self.cuts([5]), of: 0)
         #expect(
             exchange.reach(of: stretch)
                 == StretchReach(offset: Self.place(5).offset, isFinal: true))
-        let step = exchange.next(after: Self.answer("a"), lane: 0, isSpeaking: true, at: Moment())
+        let step = exchange.end(Self.answer("a"), isSpeaking: true)
         #expect(step == .idle && exchange.begin(lane: 0, of: before) == .idle)
         #expect(exchange.need(of: before) == nil && !exchange.isAnswered)
         // Stopped in the pause, there is nothing left to ask for.
@@ -261,28 +257,18 @@ import Testing
         #expect(stopped.begin(lane: 0, of: Self.recording(5, isComplete: true)) == .idle)
         #expect(stopped.isAnswered)
         exchange.rest(false)
-        guard case .request(let next) = exchange.begin(lane: 0, of: before) else {
-            Issue.record("nothing is asked for")
-            return
-        }
+        let next = try exchange.ask(about: before)
         #expect(next.stretch?.start == Self.place(5) && next.number == 2)
         let whole = Self.recording(8, isComplete: true)
         _ = exchange.need(of: whole)
-        #expect(
-            exchange.next(after: Self.answer("b"), lane: 0, isSpeaking: false, at: Moment())
-                == .answered)
-        #expect(exchange.transcript(with: Transcript(), of: 0).text == "a b")
+        #expect(exchange.end(Self.answer("b")) == .answered)
+        #expect(exchange.text == "a b")
     }
 
     /// A program that ended in the pause, behind the answer, has nothing left to ask for but the text.
     @Test func whatWasAnsweredBeforeAPauseIsTheTextOfAnotherRun() throws {
-        var exchange = StretchExchange(try Self.plan(""))
-        let before = Self.recording(5, isComplete: false)
-        _ = exchange.begin(lane: 0, of: before)
-        exchange.rest(true)
-        _ = exchange.need(of: before)
-        exchange.learn([StretchCut(end: Self.place(5), next: Self.place(5))], of: 0)
-        _ = exchange.next(after: Self.answer("a"), lane: 0, isSpeaking: true, at: Moment())
+        var exchange = try Self.atRest()
+        _ = exchange.end(Self.answer("a"), isSpeaking: true)
         let again = StretchExchange(try Self.plan(""), from: exchange.progress)
         let byteCount = 44 + 2 * 5 * Self.second
         var machine = TakeMachine(
@@ -302,16 +288,8 @@ import Testing
 
     /// A silence before the pause is no reason to give the rest up.
     @Test func anEmptyAnswerBeforeAPauseIsSilence() throws {
-        var exchange = StretchExchange(try Self.plan(""))
-        let before = Self.recording(5, isComplete: false)
-        _ = exchange.begin(lane: 0, of: before)
-        exchange.rest(true)
-        _ = exchange.need(of: before)
-        exchange.learn([StretchCut(end: Self.place(5), next: Self.place(5))], of: 0)
-        var empty = Self.answer("")
-        empty.failure = .empty
-        let step = exchange.next(after: empty, lane: 0, isSpeaking: true, at: Moment())
-        #expect(step == .idle)
+        var exchange = try Self.atRest()
+        #expect(exchange.end(Self.empty, isSpeaking: true) == .idle)
     }
 
     /// A password is asked for while a person speaks, and pauses.
@@ -336,7 +314,7 @@ import Testing
         exchange.rest(true)
         #expect(exchange.need(of: before) != nil)
         exchange.rest(false)
-        exchange.learn([StretchCut(end: Self.place(5), next: Self.place(5))], of: 0)
+        exchange.learn(Self.cuts([5]), of: 0)
         #expect(exchange.progress == nil && exchange.need(of: before) == nil)
     }
 
@@ -358,21 +336,14 @@ import Testing
         let whole = Self.recording(120, isComplete: true)
         var starts: [[Int]] = []
         for cuts in [[30, 60, 90], [15], []] {
-            guard case .cut(let request)? = exchange.need(of: whole) else {
-                Issue.record("it is not cut")
-                return
-            }
+            let request = try exchange.cut(of: whole)
             let end = try #require(request.end)
             starts.append([request.start, end].map { $0.frame / Self.second })
-            let places = cuts.map(Self.place)
-            exchange.learn(
-                places.map { StretchCut(end: $0, next: $0) }, of: request.start.frame)
+            exchange.learn(Self.cuts(cuts), of: request.start.frame)
             guard starts.count == 1 else { continue }
             for lane in 0..<2 { _ = exchange.begin(lane: lane, of: whole) }
             for (lane, status) in [(1, 200), (0, 413)] {
-                _ = exchange.next(
-                    after: Self.answer("x", status: status), lane: lane, isSpeaking: false,
-                    at: Moment())
+                _ = exchange.end(Self.answer("x", status: status), lane: lane)
             }
         }
         // The second quarter is answered.
@@ -386,13 +357,34 @@ import Testing
         var now = Self.recording(60, isComplete: false)
         now.byteCount = 0
         _ = exchange.begin(lane: 0, of: now)
-        let step = exchange.next(
-            after: Self.answer("", status: 413), lane: 0, isSpeaking: true, at: Moment())
+        let step = exchange.end(Self.answer("", status: 413), isSpeaking: true)
         #expect(step == .idle)
-        guard case .cut(let request)? = exchange.need(of: now) else {
-            Issue.record("it is not cut")
-            return
-        }
+        let request = try exchange.cut(of: now)
         #expect(request.limit.frames == 30 * Self.second && request.end == nil)
+    }
+}
+
+extension StretchExchange {
+    var text: String { transcript(with: Transcript(), of: 0).text }
+
+    /// The next request of the first lane, which there has to be.
+    mutating func ask(about recording: RecordingExtent) throws -> ExchangeRequest {
+        let beginning = begin(lane: 0, of: recording)
+        let request: ExchangeRequest? =
+            if case .request(let request) = beginning { request } else { nil }
+        return try #require(request, "\(beginning)")
+    }
+
+    /// Where the recording has to be cut, which it has to be.
+    mutating func cut(of recording: RecordingExtent) throws -> CutRequest {
+        let need = need(of: recording)
+        let request: CutRequest? = if case .cut(let request)? = need { request } else { nil }
+        return try #require(request, "\(String(describing: need))")
+    }
+
+    mutating func end(
+        _ reply: Reply, lane: Int = 0, isSpeaking: Bool = false, at now: Moment = Moment()
+    ) -> ExchangeStep {
+        next(after: reply, lane: lane, isSpeaking: isSpeaking, at: now)
     }
 }
