@@ -58,16 +58,15 @@ import Testing
 
     private func send(
         _ speech: ToneSpeech, to server: RecordingServer, _ limits: String,
-        _ format: AudioCodec = .pcm,
-        over lines: String = "", retry: RetryPolicy = .never
+        _ format: AudioCodec = .pcm, over lines: String = "", retry: RetryPolicy = .never
     ) async throws -> TakeOutcome {
+        let plan = try Bench.plan(
+            by: Self.profile(server, limits), over: lines, format: format, retry: retry)
         let path = try bench.folder.write(WAVBytes.speech(speech.samples), to: "speech.wav")
-        var plan = TakePlan(
-            source: FileReplay(path: path, pace: .unpaced),
-            delivery: try Bench.plan(
-                by: Self.profile(server, limits), over: lines, format: format, retry: retry))
-        plan.isCompleteSoon = true
-        return try await bench.pipeline.start(plan).end()
+        let take = try bench.start(FileReplay(path: path, pace: .unpaced), to: server.url()) {
+            ($0.delivery, $0.isCompleteSoon) = (plan, true)
+        }
+        return try await take.end()
     }
 
     private static func speech(
@@ -84,6 +83,17 @@ import Testing
         return speech
     }
 
+    /// Each word begins where it was said.
+    private func checkTimes(
+        _ outcome: TakeOutcome, _ speech: ToneSpeech, _ random: SeededRandom
+    ) throws {
+        for (word, said) in zip(try outcome.result.get().words, speech.words) {
+            let start = try #require(word.start)
+            #expect(
+                abs(start - Double(said.frames.lowerBound) / 16_000) < 0.06, "seed \(random.seed)")
+        }
+    }
+
     @Test(arguments: [.pcm, .wav, .flac, .oggOpus] as [AudioCodec])
     func aRecordingIsCutInItsPauses(_ format: AudioCodec) async throws {
         var random = SeededRandom()
@@ -91,20 +101,14 @@ import Testing
         let speech = Self.speech(30, pauses: 4_800...9_600, using: &random)
         let server = try Self.server(format, seconds: 8.02)
         let outcome = try await send(speech, to: server, "seconds = 8", format)
-        let wanted = speech.words.map(\.text).joined(separator: " ")
-        #expect(outcome.text == wanted, "seed \(random.seed)")
+        #expect(outcome.text == speech.text, "seed \(random.seed)")
         #expect(server.requests.count >= 4 && server.requests.count <= 6)
         #expect(outcome.stretches.count == server.requests.count)
         let starts = outcome.stretches.map(\.start.frame).sorted()
         #expect(outcome.attempts.compactMap(\.stretchStart).sorted() == starts)
         #expect(outcome.stretches.allSatisfy { $0.overlap == 0 })
-        let words = try outcome.result.get().words
-        #expect(words.count == speech.words.count)
-        for (word, said) in zip(words, speech.words) {
-            let start = try #require(word.start)
-            #expect(
-                abs(start - Double(said.frames.lowerBound) / 16_000) < 0.06, "seed \(random.seed)")
-        }
+        #expect(try outcome.result.get().words.count == speech.words.count)
+        try checkTimes(outcome, speech, random)
     }
 
     /// Silence, or a service that drops an answer: nobody can tell one from the other.
@@ -137,7 +141,7 @@ import Testing
         let server = try Self.server(format, seconds: 20)
         let most = format == .oggOpus ? 30_000 : 150_000
         let outcome = try await send(speech, to: server, "bytes = \(most)", format)
-        #expect(outcome.text == speech.words.map(\.text).joined(separator: " "))
+        #expect(outcome.text == speech.text)
         let sizes = server.requests.map(\.body.count)
         #expect(sizes.count > 1 && sizes.allSatisfy { $0 <= most }, "\(sizes), seed \(random.seed)")
     }
@@ -147,7 +151,7 @@ import Testing
         let speech = Self.speech(600, pauses: 0...0, using: &random)
         let server = try Self.server(.pcm, seconds: 60, tellsTimes: false)
         let outcome = try await send(speech, to: server, "seconds = 60")
-        #expect(outcome.text == speech.words.map(\.text).joined(separator: " "))
+        #expect(outcome.text == speech.text)
         #expect((11...15).contains(server.requests.count), "\(server.requests.count)")
         #expect(outcome.stretches.dropFirst().allSatisfy { $0.overlap == 32_000 })
     }
@@ -157,26 +161,17 @@ import Testing
     func whatWasSaidFirstIsTextBeforeTheEnd(_ format: AudioCodec) async throws {
         var random = SeededRandom()
         var speech = ToneSpeech()
-        for number in [3, 5, 3, 7] {
-            speech.say(number)
-            speech.pause(2_400, using: &random)
-        }
+        speech.say([3, 5, 3, 7], pause: 2_400, using: &random)
         let server = try Self.server(format, seconds: 1.3)
-        let plan = try Bench.plan(
-            by: Self.profile(server, "seconds = 1.2"), format: format)
-        let speaker = try Speaker()
-        let take = try bench.start(speaker.source, to: server.url()) { $0.delivery = plan }
-        let log = EventLog(take)
+        let (speaker, take, log) = try bench.speak(
+            by: Bench.plan(by: Self.profile(server, "seconds = 1.2"), format: format))
         speaker.say(speech.samples)
-        let isHeard = await log.wait { event in
-            if case .heard(let words) = event { !words.finals.isEmpty } else { false }
-        }
-        #expect(isHeard)
+        #expect(await log.hears { !$0.finals.isEmpty })
         for number in [1, 9] { speech.say(number) }
         speaker.say(Array(speech.samples.suffix(2 * ToneSpeech.wordFrames)))
         speaker.fallSilent()
         let outcome = try await take.end()
-        #expect(outcome.text == speech.words.map(\.text).joined(separator: " "))
+        #expect(outcome.text == speech.text)
         #expect(server.requests.allSatisfy { $0.isComplete })
     }
 
@@ -188,12 +183,9 @@ import Testing
         using random: inout SeededRandom
     ) async throws -> (Take, Speaker, ToneSpeech) {
         var speech = ToneSpeech()
-        for number in words {
-            speech.say(number)
-            speech.pause(2_400, using: &random)
-        }
-        let plan = try Bench.plan(by: Self.profile(server, ""), format: format)
-        let (speaker, take, log) = try bench.speak(to: server.url()) { $0.delivery = plan }
+        speech.say(words, pause: 2_400, using: &random)
+        let (speaker, take, log) = try bench.speak(
+            by: Bench.plan(by: Self.profile(server, ""), format: format))
         speaker.say(speech.samples)
         let count = speech.samples.count
         #expect(await comesTrue { take.run.account.capturedFrames == count })
@@ -201,10 +193,8 @@ import Testing
         #expect(await log.wait { if case .paused = $0 { true } else { false } })
         // Five seconds, as far as the take knows.
         take.run.handle(.pauseLasts(frame: count))
-        let isHeard = await log.wait { event in
-            if case .heard(let words) = event { !words.finals.isEmpty } else { false }
-        }
-        #expect(isHeard && server.requests.count == 1)
+        #expect(await log.hears { !$0.finals.isEmpty })
+        #expect(server.requests.count == 1)
         #expect(server.requests.first?.isComplete == true)
         return (take, speaker, speech)
     }
@@ -217,14 +207,11 @@ import Testing
             [3, 5, 9, 7], format, on: server, using: &random)
         take.resume()
         let first = speech.samples.count
-        for number in [1, 8] {
-            speech.say(number)
-            speech.pause(2_400, using: &random)
-        }
+        speech.say([1, 8], pause: 2_400, using: &random)
         speaker.say(Array(speech.samples[first...]))
         speaker.fallSilent()
         let outcome = try await take.end()
-        #expect(outcome.text == speech.words.map(\.text).joined(separator: " "))
+        #expect(outcome.text == speech.text)
         #expect(outcome.stretches.count == 2 && server.requests.count == 2)
         #expect(outcome.capture.pauses.map(\.start) == [first])
         let kept = try await bench.kept(outcome).manifest.get()
@@ -239,7 +226,7 @@ import Testing
         let (take, _, speech) = try await pause([3, 5, 9, 7], format, on: server, using: &random)
         take.stop()
         let outcome = try await take.end()
-        #expect(outcome.text == speech.words.map(\.text).joined(separator: " "))
+        #expect(outcome.text == speech.text)
         #expect(server.requests.count == 1)
     }
 
@@ -265,8 +252,7 @@ import Testing
             outcome = try await bench.retry(outcome, over: lines)
             tries += 1
         }
-        let wanted = speech.words.map(\.text).joined(separator: " ")
-        #expect(tries == 3 && outcome.text == wanted, "seed \(random.seed)")
+        #expect(tries == 3 && outcome.text == speech.text, "seed \(random.seed)")
         let keys = server.requests.map { $0["Idempotency-Key"] ?? "" }
         // Two were asked for twice.
         #expect(keys.count == Set(keys).count + 2, "\(keys)")
@@ -286,7 +272,7 @@ import Testing
         var policy = RetryPolicy.standard
         policy.pausesAfterRelease = [.zero]
         let outcome = try await send(speech, to: server, "seconds = 4", retry: policy)
-        #expect(outcome.text == speech.words.map(\.text).joined(separator: " "))
+        #expect(outcome.text == speech.text)
         #expect(server.requests.count == outcome.stretches.count + 1)
         #expect(outcome.mayBeDoubled && outcome.isRepeated)
     }
@@ -297,7 +283,7 @@ import Testing
         let speech = Self.speech(60, pauses: 800...9_600, using: &random)
         let server = try Self.server(.pcm, seconds: 17, status: 413)
         let outcome = try await send(speech, to: server, "", over: "exchange.parallel = 1")
-        #expect(outcome.text == speech.words.map(\.text).joined(separator: " "))
+        #expect(outcome.text == speech.text)
         let sizes = server.requests.map { $0.body.count / 32_000 }
         // The whole and a half are refused; each stretch behind them is a quarter at most.
         #expect(sizes.prefix(2) == [60, sizes[1]] && sizes[1] > 17, "\(sizes)")
@@ -341,10 +327,7 @@ import Testing
         var random = SeededRandom()
         var speech = ToneSpeech()
         speech.pause(80_000, using: &random)
-        for number in [3, 5, 9] {
-            speech.say(number)
-            speech.pause(9_600, using: &random)
-        }
+        speech.say([3, 5, 9], pause: 9_600, using: &random)
         speech.pause(64_000, using: &random)
         speech.say(7)
         speech.pause(48_100, using: &random)
@@ -352,12 +335,7 @@ import Testing
         let skip = "stretches.skip-silence = 2"
         let outcome = try await send(speech, to: server, limits, format, over: skip)
         #expect(outcome.text == "w3 w5 w9 w7", "seed \(random.seed)")
-        let words = try outcome.result.get().words
-        for (word, said) in zip(words, speech.words) {
-            let start = try #require(word.start)
-            #expect(
-                abs(start - Double(said.frames.lowerBound) / 16_000) < 0.06, "seed \(random.seed)")
-        }
+        try checkTimes(outcome, speech, random)
         let lengths = try server.requests.map {
             Double(try ToneSpeech.samples(of: $0.body, format).count) / 16_000
         }.sorted()

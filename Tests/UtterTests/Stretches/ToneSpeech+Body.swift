@@ -5,6 +5,16 @@ import TestSupport
 @testable import AudioCodecs
 
 extension ToneSpeech {
+    var text: String { words.map(\.text).joined(separator: " ") }
+
+    /// Says words, each with a pause behind it.
+    mutating func say(_ numbers: [Int], pause: Int, using random: inout SeededRandom) {
+        for number in numbers {
+            say(number)
+            self.pause(pause, using: &random)
+        }
+    }
+
     /// The samples of a body in this form.
     static func samples(of body: [UInt8], _ format: AudioCodec) throws -> [Int16] {
         var samples: [Int16] = []
