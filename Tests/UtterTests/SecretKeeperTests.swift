@@ -243,8 +243,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("sesame", 0o644, "can be read by others"), ("sesame", 0o640, "can be read by others"),
-        ("sesame", 0o604, "can be read by others"), ("", 0o600, "has nothing on its first line"),
+        ("sesame", 0o640, "can be read by others"), ("sesame", 0o604, "can be read by others"),
+        ("", 0o600, "has nothing on its first line"),
         (String(repeating: "x", count: 20_000), 0o600, "is too long for a key"),
     ])
     func aFileThatHoldsNoSecretIsRefused(_ text: String, _ mode: Int, _ why: String) async throws {

@@ -48,9 +48,7 @@ import Testing
         let deadline = ContinuousClock.now + .patience
         while !isTold, .now < deadline {
             speaker.say(period)
-            isTold = await log.wait(within: .milliseconds(50)) {
-                if case .answeredEarly(status: 200, _, isResent: true) = $0 { true } else { false }
-            }
+            isTold = await log.wait(within: .milliseconds(50)) { $0.resentAfter == 200 }
         }
         #expect(isTold)
         #expect(server.connectionCount == 1)
@@ -206,10 +204,7 @@ import Testing
         let bench = try Bench()
         let (speaker, take, log) = try bench.speak(to: server.url())
         speaker.say([Int16](repeating: 1_000, count: 320))
-        let isTold = await log.wait {
-            if case .answeredEarly(status: 200, _, isResent: true) = $0 { true } else { false }
-        }
-        #expect(isTold)
+        #expect(await log.wait { $0.resentAfter == 200 })
         speaker.fallSilent()
         #expect(try await take.end().result.get().text == "all of it")
         #expect(server.requests.count == 2)

@@ -50,18 +50,6 @@ import Testing
         #expect(manifest.delivery?.secrets?.first?.command == "pass speech")
     }
 
-    @Test func aSecretInTheQueryIsFilledInWhenItIsKnown() async throws {
-        let bench = try Bench { _ in "se same" }
-        let take = try bench.replay(period, to: server.url()) {
-            $0.delivery.service.add(
-                Credential(
-                    askedOf: .file("/run/key"), place: .query("key"), form: .percentEncoded))
-        }
-        #expect(try await take.end().text == "go")
-        let request = try #require(await server.finishedRequest())
-        #expect(request.target.hasSuffix("key=se%20same"))
-    }
-
     @Test func eachFieldOfAFileIsSentAndAskedForOnceMoreWhenItIsRefused() async throws {
         let server = try Self.refusing()
         let questions = Mutex<[SecretQuestion]>([])
