@@ -79,19 +79,6 @@ import Testing
         #expect(outcome.account.encodedFrames == heardCount)
     }
 
-    @Test func aMicrophoneThatIsNotThereIsTheOutcome() async throws {
-        let take = try bench.start(Microphone(device: "nowhere"), to: server.url())
-        guard
-            case .failure(.capture(.deviceNotFound("nowhere", let reason?))) =
-                try await take.end().result
-        else {
-            Issue.record("another outcome")
-            return
-        }
-        // In ALSA's words.
-        #expect(reason.contains("nowhere"))
-    }
-
     // MARK: - A press inside the tail, and what a take tells of its beginning and its end
 
     @Test func aPressInsideTheTailGoesOnWithTheTake() async throws {

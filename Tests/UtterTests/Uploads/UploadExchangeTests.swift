@@ -27,29 +27,6 @@ import Testing
         AnswerHead(headers: fields.map { (name: $0.0, value: $0.1) })
     }
 
-    /// Begins the request of an exchange, and ends it once `sent` bytes are sent.
-    private func follow(
-        _ exchange: inout UploadExchange, status: Int? = nil, _ fields: [(String, String)] = [],
-        sent: Int = 0, isBodyComplete: Bool = true, isComplete: Bool = true, size: Int = 0
-    ) -> ExchangeStep {
-        let recording = RecordingExtent(byteCount: size, isComplete: isComplete)
-        _ = exchange.begin(lane: 0, of: recording)
-        if step(of: exchange) == .discover {
-            let refusal = TransferResult(
-                ending: .answered, status: 405, headers: [], sentByteCount: 0, wireByteCount: 0,
-                isBodyComplete: true, timings: TransferTimings())
-            _ = exchange.next(after: Reply(result: refusal), isSpeaking: false, at: Moment())
-            _ = exchange.begin(lane: 0, of: recording)
-        }
-        let result = TransferResult(
-            ending: status == nil ? .connectionLost("closed") : .answered, status: status,
-            headers: fields.map { (name: $0.0, value: $0.1) }, sentByteCount: sent,
-            wireByteCount: sent, bodyStart: exchange.request.upload?.start ?? 0,
-            isBodyComplete: isBodyComplete, timings: TransferTimings())
-        return exchange.next(
-            after: Reply(result: result), isSpeaking: !isComplete, at: Moment())
-    }
-
     /// The first request breaks after the service has named the upload.
     private func broken(
         _ kind: UploadProtocol = .resumable, unknown: UnknownOutcome = .resend
@@ -57,26 +34,22 @@ import Testing
         var exchange = try exchange(kind, unknown: unknown)
         _ = exchange.begin(isComplete: true)
         exchange.learn(from: head(Self.invitation))
-        _ = follow(&exchange, sent: 1_000, isBodyComplete: false)
+        _ = exchange.follow(sent: 1_000, isBodyComplete: false)
         return exchange
-    }
-
-    private func step(of exchange: UploadExchange) -> UploadRequest.Step? {
-        exchange.request.upload?.step
     }
 
     @Test func aBreakIsFollowedByAQuestionAndTheRest() throws {
         var exchange = try broken()
-        #expect(step(of: exchange) == .ask)
+        #expect(exchange.asked == .ask)
         #expect(exchange.request.url.text == Self.host + "/uploads/secret")
         #expect(exchange.request.shownURL == Self.host + "/recognize")
         #expect(!exchange.request.carriesRecording)
-        let asked = follow(&exchange, status: 204, [("upload-offset", "700")])
+        let asked = exchange.follow(204, [("upload-offset", "700")])
         #expect(asked == .request(after: Pause(isOfNextStep: true)))
-        #expect(step(of: exchange) == .append)
+        #expect(exchange.asked == .append)
         #expect(exchange.request.upload?.start == 700)
         #expect(exchange.request.number == 3)
-        let answer = follow(&exchange, status: 200, [("upload-complete", "?1")], sent: 300)
+        let answer = exchange.follow(200, [("upload-complete", "?1")], sent: 300)
         #expect(answer == .answered)
         #expect(exchange.takenCount == 1)
         #expect(exchange.progress == nil)
@@ -84,8 +57,8 @@ import Testing
 
     @Test func withoutAnUploadTheBodyBeginsAgain() throws {
         var exchange = try exchange()
-        _ = follow(&exchange, sent: 1_000, isBodyComplete: false)
-        #expect(step(of: exchange) == .create)
+        _ = exchange.follow(sent: 1_000, isBodyComplete: false)
+        #expect(exchange.asked == .create)
         #expect(exchange.request.upload?.start == 0)
     }
 
@@ -103,8 +76,8 @@ import Testing
     @Test func anotherRunGoesOnWithTheSameUpload() throws {
         let first = try broken()
         var second = try exchange(from: first.progress)
-        #expect(step(of: second) == .ask)
-        _ = follow(&second, status: 204, [("upload-offset", "1000")])
+        #expect(second.asked == .ask)
+        _ = second.follow(204, [("upload-offset", "1000")])
         #expect(second.request.upload?.start == 1_000)
         // It was complete before its first byte, and says so still.
         #expect(second.request.upload?.isOfWhole == true)
@@ -117,7 +90,7 @@ import Testing
         if kind == .resumable {
             first.learn(from: head(Self.invitation))
         } else {
-            _ = follow(&first, status: 201, Self.invitation, isComplete: false)
+            _ = first.follow(201, Self.invitation, isComplete: false)
         }
         // It is killed while it sends: nothing has told how far it came.
         var progress = try #require(first.progress)
@@ -125,9 +98,9 @@ import Testing
         for unknown in [nil, 1] {
             progress.unknown = unknown
             var second = try exchange(kind, from: progress)
-            #expect(step(of: second) == .ask)
-            _ = follow(&second, status: 204, [("upload-offset", "700")])
-            #expect(step(of: second) == .append)
+            #expect(second.asked == .ask)
+            _ = second.follow(204, [("upload-offset", "700")])
+            #expect(second.asked == .append)
             #expect(second.request.upload?.start == 700)
         }
     }
@@ -135,18 +108,18 @@ import Testing
     @Test func anUploadIsNotMadeBeforeItsLengthIsKnownWhereThatIsWanted() throws {
         var exchange = try exchange(.tus)
         #expect(!exchange.request.saysLength)
-        _ = follow(&exchange, status: 400, isComplete: false)
-        #expect(step(of: exchange) == .createEmpty)
+        _ = exchange.follow(400, isComplete: false)
+        #expect(exchange.asked == .createEmpty)
         #expect(exchange.request.saysLength)
     }
 
     @Test func anUploadOfAnotherBodyIsNotGoneOnWith() throws {
         var progress = try #require(try broken().progress)
         progress.plan = "another"
-        #expect(step(of: try exchange(from: progress)) == .create)
+        #expect(try exchange(from: progress).asked == .create)
         progress = try #require(try broken().progress)
         progress.values["upload"] = "http://other.example/u"
-        #expect(step(of: try exchange(from: progress)) == .create)
+        #expect(try exchange(from: progress).asked == .create)
     }
 
     @Test(arguments: [403, 404, 410]) func aForgottenUploadIsBegunAnewButNotForEver(
@@ -154,33 +127,33 @@ import Testing
     ) throws {
         var exchange = try broken()
         for _ in 0..<3 {
-            _ = follow(&exchange, status: status)
-            #expect(step(of: exchange) == .create)
+            _ = exchange.follow(status)
+            #expect(exchange.asked == .create)
             #expect(exchange.request.url.text == Self.host + "/recognize")
             exchange.learn(from: head(Self.invitation))
-            _ = follow(&exchange, sent: 10, isBodyComplete: false)
+            _ = exchange.follow(sent: 10, isBodyComplete: false)
         }
-        #expect(follow(&exchange, status: status).isFailed)
+        #expect(exchange.follow(status).isFailed)
     }
 
     @Test func anUploadThatMayBeTakenIsNotBegunAnewUnasked() throws {
         var exchange = try exchange(unknown: .keep)
         exchange.learn(from: head(Self.invitation))
         // All was sent and no answer came: it is asked for, whatever the policy.
-        _ = follow(&exchange, sent: 1_000)
-        #expect(step(of: exchange) == .ask)
+        _ = exchange.follow(sent: 1_000)
+        #expect(exchange.asked == .ask)
         #expect(exchange.takenCount == 1)
-        #expect(follow(&exchange, status: 404).isFailed)
+        #expect(exchange.follow(404).isFailed)
     }
 
     @Test func aLostAnswerIsFetchedByAnEmptyAppend() throws {
         var exchange = try broken()
-        _ = follow(&exchange, status: 204, [("upload-offset", "1000")])
-        _ = follow(&exchange, sent: 500)
+        _ = exchange.follow(204, [("upload-offset", "1000")])
+        _ = exchange.follow(sent: 500)
         let state = [("upload-offset", "1500"), ("upload-complete", "?1")]
-        _ = follow(&exchange, status: 204, state)
+        _ = exchange.follow(204, state)
         #expect(exchange.request.upload?.start == 1_500)
-        #expect(follow(&exchange, status: 200, [("upload-complete", "?1")]) == .answered)
+        #expect(exchange.follow(200, [("upload-complete", "?1")]) == .answered)
         #expect(exchange.takenCount == 1)
     }
 
@@ -193,18 +166,18 @@ import Testing
         _ offset: String, _ next: UploadRequest.Step
     ) throws {
         var exchange = try broken()
-        _ = follow(&exchange, status: 204, [("upload-offset", "1000")])
-        _ = follow(&exchange, sent: 500, isBodyComplete: false)
-        _ = follow(&exchange, status: 204, [("upload-offset", offset)])
-        #expect(step(of: exchange) == next)
+        _ = exchange.follow(204, [("upload-offset", "1000")])
+        _ = exchange.follow(sent: 500, isBodyComplete: false)
+        _ = exchange.follow(204, [("upload-offset", offset)])
+        #expect(exchange.asked == next)
     }
 
     @Test func aWrongOffsetIsAskedForAgainButNotForEver() throws {
         var exchange = try broken()
         for _ in 0..<9 {
-            _ = follow(&exchange, status: 204, [("upload-offset", "700")])
-            if follow(&exchange, status: 409).isFailed { return }
-            #expect(step(of: exchange) == .ask)
+            _ = exchange.follow(204, [("upload-offset", "700")])
+            if exchange.follow(409).isFailed { return }
+            #expect(exchange.asked == .ask)
         }
         Issue.record("it has no end")
     }
@@ -212,11 +185,11 @@ import Testing
     @Test func aLockedUploadIsAskedForLaterAndKeptIfItStaysLocked() throws {
         var exchange = try broken()
         var pauses: [Duration] = []
-        var last = follow(&exchange, status: 423)
+        var last = exchange.follow(423)
         while case .request(let pause) = last, pauses.count < 20 {
-            #expect(step(of: exchange) == .ask)
+            #expect(exchange.asked == .ask)
             pauses.append(pause.duration)
-            last = follow(&exchange, status: 423)
+            last = exchange.follow(423)
         }
         #expect(pauses.prefix(4) == [.seconds(1), .seconds(2), .seconds(4), .seconds(8)])
         guard case .failed(.unavailable(status: 423, _)) = last else {
@@ -230,19 +203,18 @@ import Testing
     func aServiceThatTakesPiecesAloneGetsPieces(_ recorded: Int) throws {
         var exchange = try exchange()
         let limit = [("upload-limit", "max-size=9000, max-append-size=400;x=1")]
-        _ = follow(&exchange, status: 413, limit, isComplete: false, size: recorded)
-        #expect(step(of: exchange) == .createEmpty)
+        _ = exchange.follow(413, limit, isComplete: false, size: recorded)
+        #expect(exchange.asked == .createEmpty)
         let made = [("location", "/uploads/secret"), ("upload-complete", "?0")]
-        _ = follow(&exchange, status: 201, made)
-        #expect(step(of: exchange) == .ask || exchange.request.upload?.start == 0)
+        _ = exchange.follow(201, made)
+        #expect(exchange.asked == .ask || exchange.request.upload?.start == 0)
         #expect(exchange.request.upload?.limit == 400)
         for offset in [400, 800] {
             let state = [("upload-offset", "\(offset)"), ("upload-complete", "?0")]
-            _ = follow(&exchange, status: 204, state, sent: 400)
+            _ = exchange.follow(204, state, sent: 400)
             #expect(exchange.request.upload?.start == offset)
         }
-        #expect(
-            follow(&exchange, status: 200, [("upload-complete", "?1")], sent: 200) == .answered)
+        #expect(exchange.follow(200, [("upload-complete", "?1")], sent: 200) == .answered)
     }
 
     /// The recording has ended, and the disk has not taken its end: the service has all, and hears of it
@@ -251,8 +223,8 @@ import Testing
         var exchange = try exchange()
         exchange.learn(from: head(Self.invitation))
         let state = [("upload-offset", "400"), ("upload-complete", "?0")]
-        _ = follow(&exchange, status: 201, state, sent: 400, isComplete: false, size: 400)
-        #expect(step(of: exchange) == .append)
+        _ = exchange.follow(201, state, sent: 400, isComplete: false, size: 400)
+        #expect(exchange.asked == .append)
         func begin(_ byteCount: Int, isComplete: Bool) -> Beginning {
             exchange.begin(
                 lane: 0, of: RecordingExtent(byteCount: byteCount, isComplete: isComplete))
@@ -264,16 +236,16 @@ import Testing
 
     @Test func aFailedRecognitionIsNotSentAgain() throws {
         var exchange = try broken()
-        _ = follow(&exchange, status: 204, [("upload-offset", "1000")])
-        let step = follow(&exchange, status: 400, [("upload-complete", "?1")], sent: 500)
+        _ = exchange.follow(204, [("upload-offset", "1000")])
+        let step = exchange.follow(400, [("upload-complete", "?1")], sent: 500)
         #expect(step == .failed(.refused(status: 400, message: nil)))
     }
 
     @Test func anEarlyAnswerIsTheAnswerToAPart() throws {
         var exchange = try exchange()
         exchange.learn(from: head(Self.invitation))
-        let step = follow(
-            &exchange, status: 200, [("upload-complete", "?1")], sent: 10, isBodyComplete: false)
+        let step = exchange.follow(
+            200, [("upload-complete", "?1")], sent: 10, isBodyComplete: false)
         #expect(step == .answeredInPart)
     }
 
@@ -281,48 +253,46 @@ import Testing
 
     @Test func tusMakesTheUploadFirstAndSaysTheLengthLast() throws {
         var exchange = try exchange(.tus)
-        #expect(step(of: exchange) == .createEmpty)
-        _ = follow(&exchange, status: 201, [("location", "/files/1")], isComplete: false)
-        #expect(step(of: exchange) == .append)
+        #expect(exchange.asked == .createEmpty)
+        _ = exchange.follow(201, [("location", "/files/1")], isComplete: false)
+        #expect(exchange.asked == .append)
         #expect(!exchange.request.saysLength)
-        _ = follow(
-            &exchange, status: 204, [("upload-offset", "1000")], sent: 1_000, isComplete: false)
+        _ = exchange.follow(204, [("upload-offset", "1000")], sent: 1_000, isComplete: false)
         // The recording's end is awaited, and nothing is left to be sent.
         #expect(exchange.request.saysLength)
         #expect(exchange.request.upload?.start == 1_000)
         #expect(exchange.request.upload?.saysLength == true)
-        #expect(follow(&exchange, status: 200, [("upload-offset", "1000")]) == .answered)
+        #expect(exchange.follow(200, [("upload-offset", "1000")]) == .answered)
         #expect(exchange.takenCount == 1)
     }
 
     @Test func tusIsToldTheLengthOnce() throws {
         var exchange = try exchange(.tus)
-        _ = follow(&exchange, status: 201, [("location", "/files/1")])
+        _ = exchange.follow(201, [("location", "/files/1")])
         #expect(exchange.request.upload?.saysLength == false)
-        #expect(
-            follow(&exchange, status: 204, [("upload-offset", "1000")], sent: 1_000) == .answered)
+        #expect(exchange.follow(204, [("upload-offset", "1000")], sent: 1_000) == .answered)
     }
 
     @Test func tusThatStoresLessGetsTheRest() throws {
         var exchange = try exchange(.tus)
-        _ = follow(&exchange, status: 201, [("location", "/files/1")])
-        _ = follow(&exchange, status: 204, [("upload-offset", "400")], sent: 1_000)
+        _ = exchange.follow(201, [("location", "/files/1")])
+        _ = exchange.follow(204, [("upload-offset", "400")], sent: 1_000)
         #expect(exchange.request.upload?.start == 400)
     }
 
     @Test func tusWithoutChunksGetsTheLength() throws {
         var exchange = try exchange(.tus)
-        _ = follow(&exchange, status: 201, [("location", "/files/1")], isComplete: false)
-        _ = follow(&exchange, status: 400, isBodyComplete: false, isComplete: false)
-        #expect(step(of: exchange) == .ask)
+        _ = exchange.follow(201, [("location", "/files/1")], isComplete: false)
+        _ = exchange.follow(400, isBodyComplete: false, isComplete: false)
+        #expect(exchange.asked == .ask)
         let state = [("upload-offset", "0"), ("upload-defer-length", "1")]
-        _ = follow(&exchange, status: 200, state, isComplete: false)
+        _ = exchange.follow(200, state, isComplete: false)
         #expect(exchange.request.saysLength)
     }
 
     @Test func anUploadWithoutAPlaceIsRefused() throws {
         var exchange = try exchange(.tus)
-        #expect(follow(&exchange, status: 201).isFailed)
+        #expect(exchange.follow(201).isFailed)
     }
 
     /// What a pause adds has to be caught up with.
@@ -334,7 +304,7 @@ import Testing
             var exchange = UploadExchange(
                 .resumable, DeliveryPlan(service: service, format: .wav, retry: policy))
             let pauses = expected.map { _ in
-                guard case .request(let pause) = follow(&exchange, isComplete: false) else {
+                guard case .request(let pause) = exchange.follow(isComplete: false) else {
                     return Double.nan
                 }
                 return pause.duration / .seconds(1)

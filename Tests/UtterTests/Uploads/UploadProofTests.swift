@@ -26,49 +26,16 @@ import Testing
             kind, DeliveryPlan(service: service, format: .wav, retry: FaultBench.quick))
     }
 
-    /// Ends the request that is next, once a question for what is offered has had no answer.
-    private func follow(
-        _ exchange: inout UploadExchange, _ status: Int?, _ fields: [(String, String)] = [],
-        sent: Int = 0, size: Int = UploadProofTests.size, isComplete: Bool = true,
-        failure: AnswerError? = nil
-    ) -> ExchangeStep {
-        let recording = RecordingExtent(byteCount: size, isComplete: isComplete)
-        _ = exchange.begin(lane: 0, of: recording)
-        if step(of: exchange) == .discover {
-            _ = end(&exchange, 405, isComplete: isComplete)
-            _ = exchange.begin(lane: 0, of: recording)
-        }
-        return end(
-            &exchange, status, fields, sent: sent, isComplete: isComplete, failure: failure)
-    }
-
-    private func end(
-        _ exchange: inout UploadExchange, _ status: Int?, _ fields: [(String, String)] = [],
-        sent: Int = 0, isComplete: Bool = true, failure: AnswerError? = nil
-    ) -> ExchangeStep {
-        let result = TransferResult(
-            ending: status == nil ? .connectionLost("closed") : .answered, status: status,
-            headers: fields.map { (name: $0.0, value: $0.1) }, sentByteCount: sent,
-            wireByteCount: sent, bodyStart: exchange.request.upload?.start ?? 0,
-            isBodyComplete: true, timings: TransferTimings())
-        return exchange.next(
-            after: Reply(result: result, failure: failure), isSpeaking: !isComplete, at: Moment())
-    }
-
     /// The upload is made, and named.
     private func begun(_ kind: UploadProtocol = .tus) throws -> UploadExchange {
         var exchange = try exchange(kind)
         if kind == .tus {
-            _ = follow(&exchange, 201, Self.made)
+            _ = exchange.answer(201, Self.made)
         } else {
             let fields = Self.made.map { (name: $0.0, value: $0.1) }
             exchange.learn(from: AnswerHead(headers: fields))
         }
         return exchange
-    }
-
-    private func step(of exchange: UploadExchange) -> UploadRequest.Step? {
-        exchange.request.upload?.step
     }
 
     /// Only these say that a store which has all of it has no text.
@@ -81,13 +48,13 @@ import Testing
     ) throws {
         for kind in [UploadProtocol.tus, .resumable] {
             var exchange = try begun(kind)
-            _ = follow(&exchange, nil, sent: Self.size)
-            #expect(step(of: exchange) == .ask)
+            _ = exchange.answer(nil, sent: Self.size)
+            #expect(exchange.asked == .ask)
             let state = kind == .tus ? Self.whole : Self.whole + [("upload-complete", "?1")]
-            _ = follow(&exchange, 204, state)
-            #expect(step(of: exchange) == .append)
+            _ = exchange.answer(204, state)
+            #expect(exchange.asked == .append)
             #expect(exchange.request.upload?.start == Self.size)
-            #expect((follow(&exchange, status) == .answered) == isStored)
+            #expect((exchange.answer(status) == .answered) == isStored)
             #expect((exchange.progress == nil) == isStored)
         }
     }
@@ -102,13 +69,13 @@ import Testing
         _ kind: UploadProtocol, _ status: Int, _ fields: [(String, String)]
     ) throws {
         var exchange = try begun(kind)
-        guard case .request = follow(&exchange, status, fields, sent: Self.size) else {
+        guard case .request = exchange.answer(status, fields, sent: Self.size) else {
             Issue.record("it is believed")
             return
         }
-        #expect(step(of: exchange) == .ask)
+        #expect(exchange.asked == .ask)
         // A store that has less gets the rest.
-        _ = follow(&exchange, 204, [("upload-offset", "300")])
+        _ = exchange.answer(204, [("upload-offset", "300")])
         #expect(exchange.request.upload?.start == 300)
     }
 
@@ -118,10 +85,10 @@ import Testing
     ])
     func anAnswerThatSaysNothingEndsNoUpload(_ fields: [(String, String)]) throws {
         var exchange = try begun()
-        _ = follow(&exchange, nil, sent: Self.size)
+        _ = exchange.answer(nil, sent: Self.size)
         for _ in 0..<20 {
-            let sent = step(of: exchange) == .append ? 600 : 0
-            switch follow(&exchange, 200, fields, sent: sent) {
+            let sent = exchange.asked == .append ? 600 : 0
+            switch exchange.answer(200, fields, sent: sent) {
             case .answered, .answeredInPart, .idle:
                 Issue.record("it is believed")
                 return
@@ -141,9 +108,9 @@ import Testing
         var exchange = try begun(kind)
         let size = 3_000_000
         var limits: [Int?] = []
-        while case .request = follow(&exchange, 413, size: size), limits.count < 9 {
-            #expect(step(of: exchange) == .ask)
-            _ = follow(&exchange, 204, [("upload-offset", "0")], size: size)
+        while case .request = exchange.answer(413, size: size), limits.count < 9 {
+            #expect(exchange.asked == .ask)
+            _ = exchange.answer(204, [("upload-offset", "0")], size: size)
             limits.append(exchange.request.upload?.limit)
         }
         #expect(limits == [1_500_000, 750_000, 375_000, 262_144])
@@ -153,22 +120,22 @@ import Testing
     @Test func aFullPieceIsNotTheEnd() throws {
         for isComplete in [true, false] {
             var exchange = try exchange(largest: 400)
-            _ = follow(&exchange, 201, Self.made, isComplete: isComplete)
+            _ = exchange.answer(201, Self.made, isComplete: isComplete)
             for offset in [400, 800] {
                 let state = [("upload-offset", "\(offset)")]
-                _ = follow(&exchange, 204, state, sent: 400, isComplete: isComplete)
-                #expect(step(of: exchange) == .append)
+                _ = exchange.answer(204, state, sent: 400, isComplete: isComplete)
+                #expect(exchange.asked == .append)
                 #expect(exchange.request.upload?.start == offset)
                 #expect(exchange.request.upload?.limit == 400)
                 #expect(exchange.request.saysLength == isComplete)
             }
-            #expect(follow(&exchange, 204, [("upload-offset", "1000")], sent: 200) == .answered)
+            #expect(exchange.answer(204, [("upload-offset", "1000")], sent: 200) == .answered)
         }
     }
 
     @Test func piecesAreOfTheLengthThatTheProfileSays() throws {
         let exchange = try exchange(.resumable, largest: 400)
-        #expect(step(of: exchange) == .createEmpty)
+        #expect(exchange.asked == .createEmpty)
     }
 
     @Test(arguments: [("tus-max-size", "900"), ("upload-limit", "max-size=900, max-age=60")])
@@ -178,7 +145,7 @@ import Testing
         for status in [201, 413] {
             var exchange = try exchange()
             #expect(
-                follow(&exchange, status, Self.made + [(name, value)])
+                exchange.answer(status, Self.made + [(name, value)])
                     == .failed(
                         .refused(
                             status: 413,
@@ -199,10 +166,10 @@ import Testing
             }
             let offer = [("tus-checksum-algorithm", "sha1,sha256"), ("tus-max-size", "1000")]
             let fields = isOffered ? offer : Self.page
-            #expect(end(&exchange, status, fields) == .request(after: Pause(isOfNextStep: true)))
+            #expect(exchange.end(status, fields) == .request(after: Pause(isOfNextStep: true)))
             _ = exchange.begin(lane: 0, of: recording)
-            #expect(step(of: exchange) == .createEmpty)
-            _ = end(&exchange, 201, Self.made)
+            #expect(exchange.asked == .createEmpty)
+            _ = exchange.end(201, Self.made)
             #expect(exchange.request.upload?.saysChecksum == isOffered)
         }
     }
@@ -212,7 +179,7 @@ import Testing
             var exchange = try exchange(isComplete ? .resumable : .tus)
             _ = exchange.begin(
                 lane: 0, of: RecordingExtent(byteCount: Self.size, isComplete: isComplete))
-            #expect(step(of: exchange) == (isComplete ? .create : .createEmpty))
+            #expect(exchange.asked == (isComplete ? .create : .createEmpty))
         }
     }
 
@@ -220,9 +187,9 @@ import Testing
     @Test func anAppendThatProvesNothingIsNeverBelieved() throws {
         var exchange = try begun()
         for _ in 0..<60 {
-            let isAppend = step(of: exchange) == .append
-            let next = follow(
-                &exchange, 204, isAppend ? [] : [("upload-offset", "300")],
+            let isAppend = exchange.asked == .append
+            let next = exchange.answer(
+                204, isAppend ? [] : [("upload-offset", "300")],
                 sent: isAppend ? Self.size - 300 : 0)
             if case .failed = next {
                 return #expect(exchange.progress?.values["upload"] != nil)
@@ -240,15 +207,25 @@ import Testing
         for isComplete in [true, false] {
             var exchange = try exchange()
             let offer = [("tus-checksum-algorithm", "md5,sha1,sha256")]
-            _ = follow(&exchange, 201, Self.made + offer, isComplete: isComplete)
+            _ = exchange.answer(201, Self.made + offer, isComplete: isComplete)
             let use = try #require(exchange.request.upload)
             #expect(use.saysChecksum == isComplete)
             let fields = use.fields(
                 of: RequestBody([1]), mediaType: "", name: "", isComplete: true,
                 digest: "sha-256=:S+c=:")
             #expect(fields.first { $0.name == "Upload-Checksum" }?.value == "sha256 S+c=")
-            _ = follow(&exchange, 460, isComplete: isComplete)
-            #expect(step(of: exchange) == .ask)
+            _ = exchange.answer(460, isComplete: isComplete)
+            #expect(exchange.asked == .ask)
         }
+    }
+}
+
+extension UploadExchange {
+    /// Ends the next request of an upload of 1000 bytes.
+    fileprivate mutating func answer(
+        _ status: Int?, _ fields: [(String, String)] = [], sent: Int = 0, isComplete: Bool = true,
+        size: Int = UploadProofTests.size
+    ) -> ExchangeStep {
+        follow(status, fields, sent: sent, isComplete: isComplete, size: size)
     }
 }
