@@ -198,7 +198,7 @@ extension TakeEvent {
     var isUnprotected: Bool { if case .noticed(.unprotected) = self { true } else { false } }
     /// The status of an answer that came too early, after which the take is sent with its length.
     var resentAfter: Int? {
-        if case .answeredEarly(let status, _, isResent: true) = self { status } else { nil }
+        if case .answeredEarly(status: let status, _, isResent: true) = self { status } else { nil }
     }
     var resending: Int? { if case .resending(let attempt, _) = self { attempt } else { nil } }
 }

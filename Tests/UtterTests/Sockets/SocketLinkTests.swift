@@ -9,8 +9,6 @@ import Testing
 
 /// WebSockets over the connections that there are: with TLS, through a proxy, and broken at any byte.
 @Suite(.timeLimit(.minutes(5))) struct SocketLinkTests {
-    /// One program for all tests without TLS.
-    private static let running = Task { try await SocketService() }
     private static let words = [3, 5, 7, 9]
     private let bench: Bench
 
@@ -22,7 +20,7 @@ import Testing
 
     /// Another thread reads an answer that is longer than 64 KiB, and the service closes at once.
     @Test func manyMessagesAreReadToTheirEnd() async throws {
-        let service = try await Self.running.value
+        let service = try await SocketService.running.value
         let words = (0..<40).map { $0 % 11 + 1 }
         for _ in 0..<3 {
             let outcome = try await send(words, by: service.plan("deepgram", "padding=30000"))
@@ -50,7 +48,7 @@ import Testing
 
     /// Without TLS, too, a proxy is asked for a tunnel: what follows the handshake is not HTTP.
     @Test func aWebSocketInClearIsTunnelled() async throws {
-        let service = try await Self.running.value
+        let service = try await SocketService.running.value
         let proxy = try await ProxyServer()
         var plan = try service.plan("deepgram")
         plan.service.connection.proxy = try Proxy(proxy.url)
@@ -59,7 +57,7 @@ import Testing
     }
 
     @Test func aRedirectMayBeRelative() async throws {
-        let service = try await Self.running.value
+        let service = try await SocketService.running.value
         let outcome = try await send(by: service.plan("deepgram", "redirect=/deepgram?moved"))
         #expect(outcome.text == SocketService.text(Self.words))
         let sessions = try await service.sessions(1, of: "moved")
@@ -77,7 +75,7 @@ import Testing
         let offsets =
             [0, 1, 40, 200, 330, 400]
             + (0..<20).map { _ in Int.random(in: 0..<byteCount, using: &random) }
-        let service = try await Self.running.value
+        let service = try await SocketService.running.value
         for (number, offset) in offsets.enumerated() {
             let fault = LinkFault(
                 number.isMultiple(of: 2) ? .reset : .finish, direction, at: offset)
@@ -97,7 +95,7 @@ import Testing
     func aLinkThatFallsSilentLosesNoWord(
         _ direction: LinkFault.Direction, _ offset: Int
     ) async throws {
-        let service = try await Self.running.value
+        let service = try await SocketService.running.value
         let fault = LinkFault(.blackHole, direction, at: offset)
         let proxy = try FaultProxy(to: UInt16(service.port), plans: [LinkPlan(fault)])
         let outcome = try await send(

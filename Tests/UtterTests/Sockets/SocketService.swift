@@ -6,6 +6,9 @@ import TestSupport
 @testable import Utter
 
 extension SocketService {
+    /// One program for many tests, which find their sessions by a mark in the path.
+    static let running = Task { try await SocketService() }
+
     /// The sessions whose path has a mark and which have ended, once there are so many.
     func sessions(_ count: Int, of mark: String) async throws -> [Session] {
         var all = try await sessions(count)

@@ -13,16 +13,13 @@ import Testing
 
 /// Takes over a WebSocket, to services that speak as their documentation says.
 @Suite(.timeLimit(.minutes(5))) struct SocketTakeTests {
-    /// One program for all tests, which find their sessions by a mark in the path.
-    private static let running = Task { try await SocketService() }
-
     private let bench: Bench
     private let service: SocketService
     private let mark: String
 
     init() async throws {
         bench = try Bench()
-        service = try await Self.running.value
+        service = try await SocketService.running.value
         mark = "of=\(bench.folder.path.suffix(6))"
     }
 
