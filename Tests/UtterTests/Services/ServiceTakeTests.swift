@@ -191,53 +191,61 @@ import Testing
         "url = '\(server.url())'\nstretches.enabled = false\n[limits]\n\(limits)"
     }
 
-    /// 2.40 s, 76,800 bytes.
+    /// A recording of 2.4 s has 76,800 bytes of samples, and 8000 in another form.
+    ///
+    /// A limit of less than a second would break words off: nothing is cut by it.
     @Test(
         arguments: [
-            ("seconds = 2", .pcm, "it is 2.4 s long, and the service takes 2 s at most"),
-            ("seconds = 2", .oggOpus, "it is 2.4 s long, and the service takes 2 s at most"),
-            (
-                "shortest-seconds = 2.5", .pcm,
-                "it is 2.4 s long, and the service wants 2.5 s at least"
-            ),
-            ("bytes = 76799", .pcm, "it has 76800 bytes, and the service takes 76799 at most"),
-            ("bytes = 1000", .oggOpus, "bytes, and the service takes 1000 at most"),
-        ] as [(String, AudioCodec, String)])
+            ("seconds = 2", .pcm, false, "is 2.4 s long", "takes 2 s at most"),
+            ("seconds = 2", .oggOpus, false, "is 2.4 s long", "takes 2 s at most"),
+            ("shortest-seconds = 2.5", .pcm, false, "is 2.4 s long", "wants 2.5 s at least"),
+            ("bytes = 76799", .pcm, false, "has 76800 bytes", "takes 76799 at most"),
+            ("bytes = 1000", .oggOpus, false, "has 8000 bytes", "takes 1000 at most"),
+            ("seconds = 0.01", .pcm, true, "is 2.4 s long", "takes 0.01 s at most"),
+            ("seconds = 0.5", .oggOpus, true, "is 2.4 s long", "takes 0.5 s at most"),
+            ("bytes = 44", .pcm, true, "has 76800 bytes", "takes 44 at most"),
+            ("bytes = 4000", .flac, true, "has 8000 bytes", "takes 4000 at most"),
+        ] as [(String, AudioCodec, Bool, String, String)])
+    func whatTheServiceDoesNotTakeSaysWhy(
+        _ limits: String, _ format: AudioCodec, _ hasStretches: Bool, _ what: String,
+        _ limit: String
+    ) throws {
+        let plan = try Bench.plan(
+            by: """
+                url = 'http://127.0.0.1:9/'
+                stretches.enabled = \(hasStretches)
+                [limits]
+                \(limits)
+                """, format: format)
+        let byteCount = format.bodyOffset + (format == .pcm ? 76_800 : 8_000)
+        let failure = plan.limitFailure(frames: 38_400, byteCount: byteCount)
+        let reason = "it \(what), and the service \(limit)"
+        #expect(failure == .outsideLimits(reason: reason))
+    }
+
+    @Test(arguments: [
+        (
+            "stretches.enabled = false\nlimits.seconds = 2",
+            "it is 2.4 s long, and the service takes 2 s at most"
+        ),
+        ("limits.bytes = 44", "it has 76800 bytes, and the service takes 44 at most"),
+    ])
     func aFileThatTheServiceDoesNotTakeIsKeptUnsent(
-        _ limits: String, _ format: AudioCodec, _ reason: String
+        _ lines: String, _ reason: String
     ) async throws {
         let server = try RecordingServer(otherwise: .answer(text: "heard"))
-        let take = try await bench.send(by: limited(server, limits), format: format)
+        let url = "url = '\(server.url())'\n"
+        let take = try await bench.send(by: url + lines, format: .pcm)
         for outcome in [take, try await bench.retry(take)] {
-            #expect(outcome.text.hasPrefix("the recording was not sent: "))
-            #expect(outcome.text.hasSuffix(reason), "\(outcome.text)")
+            #expect(outcome.text == "the recording was not sent: \(reason)")
             // No request was made, and none is told of.
             let known = try #require(try await bench.kept(take).known)
             #expect(known.attempts == 0 && known.history == nil)
         }
         #expect(server.connectionCount == 0)
         // It waits for a service that takes it.
-        let other = try Bench.plan(by: "url = '\(server.url())'", format: format)
+        let other = try Bench.plan(by: url, format: .pcm)
         #expect(try await bench.resend(take, by: other).text == "heard")
-    }
-
-    /// A limit of less than a second breaks words off.
-    @Test(
-        arguments: [
-            ("seconds = 0.01", .pcm, "it is 2.4 s long, and the service takes 0.01 s at most"),
-            ("seconds = 0.5", .oggOpus, "it is 2.4 s long, and the service takes 0.5 s at most"),
-            ("bytes = 44", .pcm, "it has 76800 bytes, and the service takes 44 at most"),
-            ("bytes = 4000", .flac, "bytes, and the service takes 4000 at most"),
-        ] as [(String, AudioCodec, String)])
-    func nothingIsCutByALimitThatIsTooShort(
-        _ limits: String, _ format: AudioCodec, _ reason: String
-    ) async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "heard"))
-        let take = try await bench.send(
-            by: "url = '\(server.url())'\n[limits]\n\(limits)", format: format)
-        #expect(take.text.hasPrefix("the recording was not sent: "))
-        #expect(take.text.hasSuffix(reason), "\(take.text)")
-        #expect(server.connectionCount == 0)
     }
 
     @Test(arguments: ["seconds = 2.4", "bytes = 76800\nshortest-seconds = 2.4"])
