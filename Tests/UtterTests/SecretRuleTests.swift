@@ -39,6 +39,12 @@ import Testing
         return secret
     }
 
+    /// The usual token, whose URL leads elsewhere now.
+    @Sendable private static func offerElsewhere(_ offers: inout SecretOffers) throws {
+        (offers.usual, offers.usualURL) = (variable, .variable("UTTER_URL"))
+        offers.claim = .only(try Origin("https://b.example"))
+    }
+
     static let file = SecretSource.file("/t")
     static let cases = [
         // What is given goes where the delivery goes.
@@ -160,20 +166,13 @@ import Testing
             result: "Authorization: Token {} of the command 'pass'"),
         Case(
             testDescription: "the usual token is not sent where it led once",
-            offers: {
-                let other = try Origin("https://b.example")
-                ($0.usual, $0.usualURL) = (variable, .variable("UTTER_URL"))
-                $0.claim = .only(other)
-            }, remembered: [remembered { $0.variable = "UTTER_TOKEN" }],
+            offers: offerElsewhere, remembered: [remembered { $0.variable = "UTTER_TOKEN" }],
             result: "is not sent without its header 'Authorization': UTTER_TOKEN belongs to "
                 + "https://b.example, where UTTER_URL leads"),
         Case(
             testDescription: "nor is what stood in the usual URL", url: "https://a.example/x?key=",
-            offers: {
-                let other = try Origin("https://b.example")
-                ($0.usual, $0.usualURL) = (variable, .variable("UTTER_URL"))
-                $0.claim = .only(other)
-            }, remembered: [remembered(header: nil, query: "key") { $0.variable = "UTTER_URL" }],
+            offers: offerElsewhere,
+            remembered: [remembered(header: nil, query: "key") { $0.variable = "UTTER_URL" }],
             result: "is not sent without its query parameter 'key': it was in UTTER_URL, which "
                 + "leads to https://b.example now"),
         Case(

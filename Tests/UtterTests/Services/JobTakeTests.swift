@@ -78,7 +78,7 @@ import Testing
             answers: [
                 begun, .answer(status: 500, text: "broken"), [.readHead, .readBodyToEnd, .reset],
                 queued, .answer(status: 429, text: "slow down"),
-            ], targets: ["/upload"] + Array(repeating: "/job", count: 5)),
+            ], targets: ["/upload"] + polls(5)),
         Course(
             testDescription: "what the profile says passes is asked for again",
             answers: [begun, .answer(status: 404, text: "not yet here")],
@@ -93,17 +93,10 @@ import Testing
             complaint: "the service has not finished after 0 s; it goes on",
             targets: ["/upload", "/job", "/job"]),
         Course(
-            testDescription: "a page in place of an answer is passed over once",
-            answers: [begun, page, queued], targets: ["/upload"] + polls(3)),
-        Course(
             testDescription: "pages in place of answers are asked for no longer, and later again",
             answers: [begun] + Array(repeating: page, count: 9),
             complaint: "the answer is a web page, not a transcript",
             targets: ["/upload"] + polls(10)),
-        Course(
-            testDescription: "broken answers are asked for no longer, and later again",
-            answers: [begun] + Array(repeating: .json(#"{"status":"que"#), count: 9),
-            complaint: "the answer was cut off", targets: ["/upload"] + polls(10)),
         Course(
             testDescription: "other words are another job", answers: [begun, queued, begun],
             exchange: "seconds = 0", rest: "[words]\nlanguage = 'en'",
