@@ -108,7 +108,8 @@ import Testing
         let progress = try #require(exchange.progress)
         #expect([Stretch](from: progress.values)?.count { $0.answer != nil } == 3)
         var again = StretchExchange(try Self.plan("seconds = 12"), from: progress)
-        #expect(try again.ask(about: whole).stretch?.mark == "-320000-400000")
+        let request = try again.ask(about: whole)
+        #expect(request.stretch?.mark == "-320000-400000")
         // Less of the recording is there than its notes tell of: it is cut anew.
         var cut = StretchExchange(try Self.plan("seconds = 12"), from: progress)
         let shorter = Self.recording(5, isComplete: true)
