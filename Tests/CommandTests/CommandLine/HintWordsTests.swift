@@ -42,7 +42,7 @@ import Testing
     ]
 
     @Test func everyOptionThatIsNamedIsThere() async throws {
-        let known = try await CommandPages().allOptions()
+        let known = try await CommandPages.all.value.allOptions()
         for (file, text) in try Self.said() where !file.hasSuffix("/Habit.swift") {
             for match in text.matches(of: /(?:^|[^A-Za-z0-9-])(--[a-z][a-z-]+)/) {
                 let option = String(match.1)
@@ -58,7 +58,7 @@ import Testing
     ]
 
     @Test func everyCommandThatIsNamedIsThereAndHasItsOptions() async throws {
-        let pages = try await CommandPages()
+        let pages = try await CommandPages.all.value
         var count = 0
         for (file, text) in try Self.said() {
             for match in text.matches(of: /[^A-Za-z_\/-]utter ([a-z]+)((?: [^;,'"\n]+)?)/) {
@@ -152,7 +152,7 @@ import Testing
     }
 
     @Test func theSynopsisOfEachPageHasItsCommandOnceWithWordsOfItsOwn() async throws {
-        let pages = try await CommandPages()
+        let pages = try await CommandPages.all.value
         #expect(try pages.folder.names().count == names.commands.count)
         for command in names.commands {
             let entries = Self.synopsis(of: try pages.page(command))

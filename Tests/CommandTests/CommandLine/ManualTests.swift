@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ArgumentParser
 import TestSupport
 import Testing
 
@@ -9,27 +10,22 @@ import Testing
 /// The manual names what the program has, and nothing else, and explains each thing in one place:
 /// an option on the page of its command, a concept in `utter.1`.
 @Suite struct ManualTests {
-    private let bench: Bench
     private let pages: CommandPages
-    private let commands: [String]
+    private let commands = CommandNames(UtterCommand.self).commands
     private let lines: [Substring]
 
     init() async throws {
-        (bench, pages) = (try Bench(), try await CommandPages())
-        commands = try Self.commands(in: await bench.run("--help").outputText)
+        pages = try await CommandPages.all.value
         let manual = try readFile(SourceTree.path("man/utter.1"))
         lines = String(decoding: manual, as: UTF8.self).split(separator: "\n")
     }
 
     @Test func eachOptionIsExplainedOnceOnThePageOfItsCommand() async throws {
         var count = 0
-        for command in commands {
-            var helped: [String] = []
-            for words in try await calls(of: command) {
-                let help = try await bench.start(words + ["--help-all"]).result().outputText
-                helped += Self.options(in: help)
-            }
-            #expect(try pages.options(of: command).sorted() == helped.sorted(), "\(command)")
+        for command in UtterCommand.configuration.subcommands {
+            let name = command._commandName
+            let helped = try await Self.help(of: command).flatMap(Self.options)
+            #expect(try pages.options(of: name).sorted() == helped.sorted(), "\(name)")
             count += helped.count
         }
         #expect(count > 200)
@@ -66,7 +62,7 @@ import Testing
     }
 
     @Test func everyFieldAndSettingThatIsNamedIsThere() async throws {
-        let fields = try await bench.run("services", "fields", "--keys").outputText
+        let fields = try await Bench().run("services", "fields", "--keys").outputText
         // Each is printed as it is typed, with the sign behind it.
         let known = Set(
             fields.split { "=\n".contains($0) }.map(String.init)
@@ -123,15 +119,26 @@ import Testing
 
     // MARK: - What the help says
 
-    private func calls(of command: String) async throws -> [[String]] {
-        let below = try Self.commands(in: await bench.run(command, "--help-all").outputText)
-        return below.isEmpty ? [[command]] : below.map { [command, $0] }
+    /// The whole help of a command, or of each below it; another program tells its own.
+    private static func help(of command: any ParsableCommand.Type) async throws -> [String] {
+        guard command is any OtherCommand.Type else {
+            let below = command.configuration.subcommands
+            return (below.isEmpty ? [command] : below).map {
+                UtterCommand.helpMessage(for: $0, includeHidden: true, columns: 100_000)
+            }
+        }
+        let (bench, name) = (try Bench(), command._commandName)
+        let help = try await bench.run(name, "--help-all").outputText
+        var below: [String] = []
+        for inner in Self.commands(in: help) {
+            below.append(try await bench.run(name, inner, "--help-all").outputText)
+        }
+        return below.isEmpty ? [help] : below
     }
 
-    private static func commands(in help: String) throws -> [String] {
-        guard help.contains("SUBCOMMANDS:") else { return [] }
-        return try #require(help.split(separator: "SUBCOMMANDS:", maxSplits: 1).last)
-            .split(separator: "\n")
+    private static func commands(in help: String) -> [String] {
+        let lists = help.split(separator: "SUBCOMMANDS:", maxSplits: 1).dropFirst()
+        return lists.flatMap { $0.split(separator: "\n") }
             .compactMap { $0.firstMatch(of: /^  ([a-z]+)  */).map { String($0.1) } }
     }
 

@@ -7,7 +7,7 @@ import Testing
 @Suite struct CommandPageTests {
     private let pages: CommandPages
 
-    init() async throws { pages = try await CommandPages() }
+    init() async throws { pages = try await CommandPages.all.value }
 
     @Test func everyCommandHasAPageWithAllOfItsOptions() async throws {
         let bench = try Bench()

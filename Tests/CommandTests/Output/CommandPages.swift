@@ -7,8 +7,11 @@ import Testing
 struct CommandPages {
     let folder: TemporaryFolder
 
-    init() async throws {
-        folder = try TemporaryFolder()
+    /// The pages that all tests read, since it takes eight programs to make them.
+    static let all = Task { try await CommandPages() }
+
+    private init() async throws {
+        folder = try TemporaryFolder.forProcess()
         let tool = try #require(BuiltProducts.path(of: "utter-manual"))
         for name in ["utter", "utter-endpoint", "utter-keys", "utter-work"] {
             let program = try #require(BuiltProducts.path(of: name))
