@@ -65,13 +65,6 @@ private final class WordsStage {
     /// 2026-11-27 12:00 UTC, from which the scripts count the ages of takes.
     private static let noon = 1_795_780_800.0
 
-    /// The thread on which `utter` runs here, one command after the other.
-    private static let lane = Result {
-        let lane = try ThreadExecutor()
-        _ = try NamedThread(name: "words") { lane.run() }
-        return lane
-    }
-
     init() throws {
         folder = try TemporaryFolder()
         try #require(mkdir(home, 0o700) == 0)
@@ -123,38 +116,9 @@ private final class WordsStage {
         try #require(wordexp(String(parts[0]), &list, 1 << 2) == 0, "not words: \(command)")
         let words = (0..<list.we_wordc).compactMap { list.we_wordv[$0].map { String(cString: $0) } }
         wordfree(&list)
-        // They would become another program, and the tests with them.
-        let others = Set(["serve", "demo", "keys", "fleet", "edit"])
-        try #require(others.isDisjoint(with: words[1...].prefix(2)), "write: exec \(command)")
         let source = parts.count > 1 ? String(parts[1]) : "/dev/null"
-        let flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC
-        let input = try OwnedDescriptor(of: source) { open(source, O_RDONLY | O_CLOEXEC) }
-        let output = try OwnedDescriptor(of: "output") { open(folder.path("output"), flags, 0o600) }
-        let error = try OwnedDescriptor(of: "error") { open(folder.path("error"), flags, 0o600) }
-        let start = ProgramStart(
-            words: words, variables: variables, input: input.number, output: output.number,
-            error: error.number, time: Self.noon)
-        let (status, changes) = try await withTaskExecutorPreference(Self.lane.get()) {
-            [folder] in
-            // A command that reads signals, as takes do, would block this one.
-            _ = SignalMask.change(SIG_UNBLOCK, [SIGTSTP])
-            let before = try Self.globals(below: folder.path)
-            let status = await Program.status(of: UtterCommand.self, startedBy: start)
-            return (status, try Self.globals(below: folder.path).symmetricDifference(before))
-        }
-        #expect(changes == [], "\(command) has left the process changed")
-        withExtendedLifetime((start, input.number, output.number, error.number)) {}
-        return lines(try folder.read("output"), try folder.read("error"), .exited(status))
-    }
-
-    /// The state that threads share; of the files those below a folder, since other tests run, too.
-    private static func globals(below folder: String) throws -> Set<String> {
-        // Another test sets this one.
-        var all = Set(Environment.all { $0 != "ALSA_CONFIG_PATH" })
-        let status = String(decoding: try readFile("/proc/thread-self/status"), as: UTF8.self)
-        all.formUnion(status.matches(of: /(Umask|SigBlk):.*/).map { String($0.0) })
-        let files = (0..<1_024).compactMap { "/proc/self/fd/\($0)".resolvedPath }
-        all.formUnion(files.filter { $0.hasPrefix(folder) })
-        return all.union(["working folder \("/proc/self/cwd".resolvedPath ?? "")"])
+        let came = try await CommandHere.run(
+            words, variables, below: folder.path, input: source, time: Self.noon)
+        return lines(came.output, came.error, came.status)
     }
 }
