@@ -50,11 +50,13 @@ import Testing
             ("ftp://example.com/", 64, "http://"),
         ]
         for place in ["-", ""] {
-            let result = try await bench.run("fetch", "-o", place, server.url("/a"))
+            let result = try await bench.here("fetch", "-o", place, server.url("/a"))
             #expect(
                 result.status == .exited(64) && result.errorText.contains("a new file"),
                 "\(result.errorText)")
         }
+        let unkept = try await bench.run("send", "--no-keep", server.url("/a"))
+        #expect(unkept.status == .exited(64) && server.requests.isEmpty)
         for (url, status, words) in expected {
             let result = try await bench.run("fetch", url)
             #expect(result.status == .exited(status), "\(url): \(result.errorText)")
@@ -90,7 +92,7 @@ import Testing
         let (server, run) = try await fetchThatStalls(until: gate)
         run.signal(SIGKILL)
         _ = try await run.result()
-        let waiting = try await bench.run("list")
+        let waiting = try await bench.here("list")
         #expect(waiting.errorText.contains("waiting, 150 kB of 200 kB: \(server.url("/a"))"))
         gate.open()
         let flushed = try await bench.run("flush")
@@ -107,29 +109,29 @@ import Testing
         #expect(failed.errorText.contains("hint: check the URL; 'utter rm ID'"))
         let id = try #require(try downloads().first)
         for words in [["-n", "1"], ["--grep", "x"], ["--waiting"]] {
-            #expect(try await bench.start(["list"] + words).result().error.isEmpty)
+            #expect(try await bench.here(["list"] + words).error.isEmpty)
         }
-        #expect(try await bench.run("list").errorText.contains("with: utter rm \(id)\n"))
-        #expect(try await bench.run("rm", id).status == .exited(0))
-        #expect(try await bench.run("list").error.isEmpty)
+        #expect(try await bench.here("list").errorText.contains("with: utter rm \(id)\n"))
+        #expect(try await bench.here("rm", id).status == .exited(0))
+        #expect(try await bench.here("list").error.isEmpty)
     }
 
     @Test func aPauseOfAnotherProcessHolds() async throws {
         let gate = Gate()
         let (server, run) = try await fetchThatStalls(until: gate)
         let id = try #require(try downloads().first)
-        let paused = try await bench.run("fetch", "--pause", String(id.prefix(5)))
+        let paused = try await bench.here("fetch", "--pause", String(id.prefix(5)))
         #expect(paused.status == .exited(0), "\(paused.errorText)")
         #expect(try await run.result().status == .exited(75))
         gate.open()
-        #expect(try await bench.run("list").errorText.contains("paused"))
+        #expect(try await bench.here("list").errorText.contains("paused"))
         _ = try await bench.run("flush")
         #expect(server.requests.count == 1)
         let resumed = try await bench.run("fetch", "--resume", id)
         #expect(try readFile(path(resumed)) == Self.bytes)
-        let late = try await bench.run("fetch", "--pause", id)
+        let late = try await bench.here("fetch", "--pause", id)
         #expect(late.status == .exited(0) && late.errorText.contains("is whole"))
-        let removed = try await bench.run("rm", id)
+        let removed = try await bench.here("rm", id)
         #expect(removed.errorText.contains("removed download \(id)"))
         #expect(try downloads().isEmpty)
     }
@@ -138,24 +140,25 @@ import Testing
         let gate = Gate()
         let (server, run) = try await fetchThatStalls(until: gate)
         let id = try #require(try downloads().first)
-        let removed = try await bench.run("rm", id)
+        let removed = try await bench.here("rm", id)
         #expect(removed.status == .exited(75) && removed.errorText.contains("being fetched"))
-        _ = try await bench.run("rm", "-y", "all")
+        _ = try await bench.here("rm", "-y", "all")
         #expect(try downloads() == [id])
         gate.open()
         let fetched = try await run.result()
         #expect(fetched.status == .exited(0), "\(fetched.errorText)")
         #expect(server.requests.count == 2)
-        let listed = try ParsedJSON(await bench.run("list", "--json").output)
+        let listed = try ParsedJSON(await bench.here("list", "--json").output)
         #expect(listed.array?.count == 1 && listed[0]?["url"]?.string != nil)
         #expect(listed[0]?["id"] == .string(id) && listed[0]?["state"] == .string("done"))
         #expect(listed[0]?["bytes"] == .number(200_000))
-        let all = try await bench.run("rm", "all")
+        let all = try await bench.here("rm", "all")
         #expect(all.errorText.contains("removed download \(id)"), "\(all.errorText)")
         #expect(try downloads().isEmpty)
     }
 
-    private func files(_ words: [String]) throws -> [String: FileServer.File] {
+    /// What ffmpeg makes of a clip.
+    private static func files(_ words: String...) throws -> [String: FileServer.File] {
         let folder = try TemporaryFolder()
         try ForeignTool("ffmpeg").run(
             ["-v", "error", "-i", Clip.digits.path]
@@ -165,16 +168,16 @@ import Testing
         return files
     }
 
-    @Test(arguments: [
-        ("/talk.mp3", ["FOLDER/talk.mp3"]),
-        ("/index.m3u8", ["-hls_time", "1", "-hls_list_size", "0", "FOLDER/index.m3u8"]),
-    ])
-    func aURLIsFetchedAndTranscribed(_ name: String, _ words: [String]) async throws {
-        let server = try FileServer(try files(words))
+    private static let playlist = Result {
+        try files("-hls_time", "1", "-hls_list_size", "0", "FOLDER/index.m3u8")
+    }
+
+    @Test(arguments: ["/talk.mp3", "/index.m3u8"])
+    func aURLIsFetchedAndTranscribed(_ name: String) async throws {
+        let server = try FileServer(
+            name == "/talk.mp3" ? Self.files("FOLDER/talk.mp3") : Self.playlist.get())
         let service = try RecordingServer.hearing("heard")
         let bench = try Bench(server: service)
-        let refused = try await bench.run("send", "--no-keep", server.url(name))
-        #expect(refused.status == .exited(64) && server.requests.isEmpty)
         let result = try await bench.run("send", server.url(name))
         #expect(result.status == .exited(0), "\(result.errorText)")
         // What it has fetched itself goes with it.
@@ -185,7 +188,7 @@ import Testing
     }
 
     @Test func aGapIsSaidWhereItsTextIsPrinted() async throws {
-        var files = try files(["-hls_time", "1", "-hls_list_size", "0", "FOLDER/index.m3u8"])
+        var files = try Self.playlist.get()
         let index = try #require(files["/index.m3u8"])
         let text = String(decoding: index.bytes, as: UTF8.self)
         files["/index.m3u8"] = .init(
@@ -220,8 +223,8 @@ import Testing
     }
 
     @Test func aProgramThatIsKilledAtEachRequestEndsWithTheSameFiles() async throws {
-        let files = try files(
-            ["-hls_time", "1", "-hls_segment_type", "fmp4", "-hls_list_size", "0", "FOLDER/a.m3u8"])
+        let files = try Self.files(
+            "-hls_time", "1", "-hls_segment_type", "fmp4", "-hls_list_size", "0", "FOLDER/a.m3u8")
         let server = try FileServer(files)
         for number in 1..<40 {
             let (reached, requests) = (Gate(), Observed(0))

@@ -72,7 +72,9 @@ struct CommandHere {
 
 extension Bench {
     /// Runs `utter` in the process of the test: a command that starts no take and no server.
-    func here(_ words: String...) async throws -> CommandHere {
+    func here(_ words: String...) async throws -> CommandHere { try await here(words) }
+
+    func here(_ words: [String]) async throws -> CommandHere {
         try await CommandHere.run(["utter"] + words, environment, below: folder.path)
     }
 }
