@@ -18,7 +18,7 @@ import Testing
     ///
     /// - Returns: what is said, with `FILE` for the path of the file of settings.
     private func refusal() async throws -> String {
-        let result = try await bench.run("send", Clip.goForward.path)
+        let result = try await bench.here("send", Clip.goForward.path)
         #expect(result.status == .exited(78))
         #expect(result.output.isEmpty && bench.requests.isEmpty)
         #expect(try bench.takes().isEmpty)
@@ -54,13 +54,23 @@ import Testing
         }
     }
 
+    @Test(arguments: ["[recording]\nfoo = 1", "[terminal]\nzzz = 'x'", "[output]\nfoo = true"])
+    func aNameThatIsLikeNoOtherIsLeftOutWithoutAGuess(_ text: String) throws {
+        let table = try SettingsDocument.parse("service = 'openai'\n" + text)
+        let configuration = try Configuration(table, KnownSettings.catalogue)
+        #expect(configuration["service"]?.text == "openai")
+        #expect(configuration.problems.count == 1)
+        #expect(configuration.problems.first?.reason.hasSuffix("' is not known") == true)
+    }
+
     /// Where a guess would send a voice elsewhere, or delete what is to stay.
     @Test(arguments: [
         "serivce = 'mine'", "service = 3", "url = 'https://speech.example'", "token = 'secret'",
         "colour = 'red'", "copy = true", "[output]\nto = 'nowhere'", "[output]\nrnu = 'x'",
         "[keep]\naudio = '3 days'", "[keep]\naudi = '1d'", "[limits]\ntakes = 0",
         "[encryption]\nkey-flie = 'a'", "[services.mine]\nurll = 'x'", "[openai]\nmodel = 'x'",
-        "tail = '1s'\nto = 'https://speech.example'",
+        "tail = '1s'\nto = 'https://speech.example'", "[keep]\nfoo = 1", "[limits]\nzzz = 1",
+        "[archive]\nfoo = 1", "zzz = 1",
     ])
     func noRecordingIsMadeWithoutALineThatSaysWhereItGoesOrStays(_ text: String) throws {
         let table = try SettingsDocument.parse(text)
@@ -79,7 +89,7 @@ import Testing
         #expect(bench.requests.map(\.body.count) == [9_600])
         // What can be repeated is refused, and so is the file itself.
         for words in [["send", Clip.goForward.path], ["config", "check"]] {
-            #expect(try await bench.start(words).result().status == .exited(78))
+            #expect(try await bench.here(words).status == .exited(78))
         }
     }
 

@@ -23,7 +23,6 @@ import Testing
         #expect(try await !keepsAudio(["--keep-audio", "0"], ["UTTER_KEEP_AUDIO": "1d"]))
         try bench.configure("[keep]\naudio = '1d'\n")
         #expect(try await !keepsAudio([], ["UTTER_KEEP_AUDIO": "0"]))
-        #expect(try await keepsAudio(["--keep-audio", "1d"], ["UTTER_KEEP_AUDIO": "0"]))
     }
 
     @Test func theMicrophoneTheFormatAndTheDetailAreTheFilesUnlessTheyAreGiven() async throws {
@@ -65,13 +64,13 @@ import Testing
         let bench = try Bench(server: .hearing("heard"), ["UTTER_KEEP_AUDIO": "1d"])
         try bench.configure("[encryption]\nkey-file = 'disk key'\n")
         let key = bench.folder.path(".config/utter/disk key")
-        #expect(try await bench.run("key", "new", key).status == .exited(0))
+        #expect(try await bench.here("key", "new", key).status == .exited(0))
         #expect(try await bench.run("send", Clip.goForward.path).status == .exited(0))
         let take = try #require(try bench.onlyTake())
         #expect(take.names.contains("audio.wav.encrypted"))
-        #expect(try await bench.run("last").outputText == "heard\n")
+        #expect(try await bench.here("last").outputText == "heard\n")
         try bench.configure("")
-        #expect(try await bench.run("last").status == .exited(78))
+        #expect(try await bench.here("last").status == .exited(78))
     }
 
     @Test func theLimitsAreTheFiles() async throws {
@@ -106,26 +105,16 @@ import Testing
         #expect(stat(bench.configurationPath, &status) == 0 && status.st_mode & 0o777 == 0o600)
         #expect(stat(bench.folder.path(".config"), &status) == 0 && status.st_mode & 0o777 == 0o700)
         try bench.configure(seen)
-        #expect(try await bench.run("config", "check").status == .exited(0))
-    }
-}
-
-/// `utter config get`, `set` and `unset`.
-@Suite struct ConfigurationChangeTests {
-    private let bench: Bench
-
-    init() throws { bench = try Bench() }
-
-    private func config(_ words: String...) async throws -> CommandResult {
-        try await bench.start(["config"] + words).result()
+        #expect(try await bench.here("config", "check").status == .exited(0))
     }
 
     @Test func changesAtTheSameTimeAreAllWritten() async throws {
+        let bench = try Bench()
         let words = ["language", "model", "prompt", "device"]
         let runs = try words.map { try bench.start(["config", "set", $0, "x"]) }
         for run in runs { #expect(try await run.result().status == .exited(0)) }
         for word in words {
-            #expect(try await config("get", word).outputText == "x\n")
+            #expect(try await bench.here("config", "get", word).outputText == "x\n")
         }
     }
 }
