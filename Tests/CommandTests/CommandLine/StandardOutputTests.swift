@@ -14,7 +14,7 @@ import Testing
 
     @Test func quietIsSilentOnSuccess() async throws {
         let bench = try Bench(server: .hearing("quiet"))
-        for options in [[], ["--keep-audio", "1d"], ["--json"]] {
+        for options in [["--keep-audio", "1d"], ["--json"]] {
             let result = try await bench.start(["send", "-q"] + options + [Clip.digits.path])
                 .result()
             #expect(result.status == .exited(0))
@@ -46,12 +46,10 @@ import Testing
 
     static let members: Set = [
         "version", "id", "exit", "durationMs", "frames", "gaps", "pauses", "bytes", "sha256",
-        "attempts",
-        "stretches", "mayBeDoubled", "notices", "file", "text", "raw", "words", "error",
-        "answerDelayMs",
-        "answeredAfterMs", "peakDecibels",
-        "imbalance", "kept", "unprotected", "cutShort", "segments", "confidence", "language",
-        "heardMs", "retries", "redirects", "times", "voiceHeard", "device",
+        "attempts", "stretches", "mayBeDoubled", "notices", "file", "text", "raw", "words", "error",
+        "answerDelayMs", "answeredAfterMs", "peakDecibels", "imbalance", "kept", "unprotected",
+        "cutShort", "segments", "confidence", "language", "heardMs", "retries", "redirects",
+        "times", "voiceHeard", "device",
     ]
 
     @Test func jsonIsOneObjectWithTheAccountOfEverySample() async throws {
@@ -110,22 +108,19 @@ import Testing
         #expect(object["kept"] == .string("\(take.path)/audio.wav"))
     }
 
-    @Test func jsonOfATakeThatNeverBeganKeepsNothing() async throws {
+    @Test func jsonOfWhatNeverBeganKeepsNothing() async throws {
         let bench = try Bench()
-        let result = try await bench.run("send", "--json", "missing.wav")
-        #expect(result.status == .exited(66))
-        let object = try ParsedJSON(result.output)
-        #expect(object["exit"] == .number(66))
-        #expect(object["kept"] == .null)
+        let missing = try await bench.run("send", "--json", "missing.wav")
+        #expect(missing.status == .exited(66))
+        let lost = try ParsedJSON(missing.output)
+        #expect(lost["exit"] == .number(66))
+        #expect(lost["kept"] == .null)
         #expect(try bench.takes().isEmpty)
-    }
-
-    @Test func jsonOfAWrongConfigurationIsAnObjectToo() async throws {
-        let bench = try Bench()
-        let result = try await bench.run(
+        // A wrong configuration is told by an object, too.
+        let wrong = try await bench.here(
             "send", "--json", "-c", "auth.credential=missing", Clip.digits.path)
-        #expect(result.status == .exited(78))
-        let object = try ParsedJSON(result.output)
+        #expect(wrong.status == .exited(78))
+        let object = try ParsedJSON(wrong.output)
         #expect(object.names == Self.members)
         #expect(object["id"] == .null)
         #expect(object["exit"] == .number(78))
@@ -147,7 +142,7 @@ import Testing
         #expect(result.errorText.contains("utter: kept: \(take.path)/audio.wav"))
         #expect(
             result.errorText.hasSuffix("print it again with: utter last \(take.id.asInHints)\n"))
-        #expect(try await bench.run("last", take.id.asInHints).outputText == "lost?\n")
+        #expect(try await bench.here("last", take.id.asInHints).outputText == "lost?\n")
         #expect(try take.samples == Clip.digits.samples)
         #expect(try take.manifest["transcript"] == .string("lost?"))
     }

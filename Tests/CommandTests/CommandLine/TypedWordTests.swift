@@ -62,24 +62,22 @@ import Testing
         let bench = try Bench()
         let digits = String(repeating: "0123456789abcdef", count: 4)
         let key = try bench.folder.write(Array("utter-key-\(digits)\n".utf8), to: "key")
-        _ = try await bench.run(
-            "send", "-q", "-c", "retry.never=true", "--encrypt-key", key, Clip.goForward.path)
-        let take = try #require(try bench.onlyTake())
+        let take = try await bench.keep(.goForward, "--encrypt-key", key)
         let path = "state/utter/takes/\(take.id)/take.json"
         let kept = String(decoding: try bench.folder.read(path), as: UTF8.self)
         let killed = kept.replacing(
             #""state" : "kept""#, with: #""holder" : 1, "state" : "recording""#)
         #expect(killed != kept)
         try bench.folder.write(Array(killed.utf8), to: path)
-        let list = try await bench.run("list").outputText
+        let list = try await bench.here("list").outputText
         #expect(list.contains("  kept  "), "\(list)")
         let reason = "was recording when its program ended; encrypted, and no key was given"
         #expect(list.contains(reason) && !list.contains("by process"), "\(list)")
-        let show = try await bench.run("show", "last").outputText
+        let show = try await bench.here("show", "last").outputText
         #expect(show.contains("\nstate       kept\n"), "\(show)")
         // What the disk has waits for the key.
         #expect(try bench.folder.read(path) == Array(killed.utf8))
-        let known = try await bench.run("list", "--encrypt-key", key).outputText
+        let known = try await bench.here("list", "--encrypt-key", key).outputText
         #expect(known.contains("the program ended while it was recording"), "\(known)")
     }
 }
