@@ -60,9 +60,17 @@ import Testing
         word.allSatisfy { TextWidth.columns(of: $0) <= 1 }
     }
 
-    @Test(arguments: states.indices, [2, 3, 24])
-    func noLineIsWiderThanTheTerminalAndNoWordIsCut(_ index: Int, _ rows: Int) {
-        for (columns, words) in Self.widths.flatMap({ width in Self.words.map { (width, $0) } }) {
+    /// Each state with a text, and each text on windows of few and many rows: the first line does not
+    /// depend on the text, nor the others on the state.
+    private static let pages: [(Int, String, Int)] =
+        states.indices.map { ($0, words[5], 24) }
+        + words.flatMap { text in [2, 3, 24].map { (1, text, $0) } }
+
+    @Test(arguments: pages)
+    func noLineIsWiderThanTheTerminalAndNoWordIsCut(
+        _ index: Int, _ words: String, _ rows: Int
+    ) {
+        for columns in Self.widths {
             var state = Self.states[index]
             state.words = words
             let lines = state.lines(columns: columns, rows: rows, hasColour: false, at: Self.now)

@@ -62,7 +62,7 @@ import Testing
 
     private static func commands() throws -> [Command] {
         var commands: [Command] = []
-        for (file, text) in try HintWordsTests.said() {
+        for (file, text) in try HintWordsTests.said.get() {
             for place in text.ranges(of: ": utter ") {
                 let command = Command(text[place.upperBound...], in: file)
                 // What is a message about the program, and a command that is filled in.

@@ -8,21 +8,23 @@ import Testing
 
 /// Every command, option and variable that a message or a hint names is there.
 @Suite struct HintWordsTests {
-    private let names: CommandNames
-    private let options: [String: [String]]
+    private let names = CommandNames(UtterCommand.self)
     private let manual: String
 
-    init() throws {
+    /// The options of each command, once for all tests: a look at its help takes some milliseconds.
+    private static let options: [String: [String]] = {
         let names = CommandNames(UtterCommand.self)
-        self.names = names
-        // Each look at its help takes some milliseconds.
-        options = Dictionary(
-            uniqueKeysWithValues: names.commands.map { ($0, names.options($0)) })
+        return Dictionary(uniqueKeysWithValues: names.commands.map { ($0, names.options($0)) })
+    }()
+
+    init() throws {
         manual = String(decoding: try readFile(SourceTree.path("man/utter.1")), as: UTF8.self)
     }
 
     /// What the sources of the commands say outside of comments, a string on one line.
-    static func said() throws -> [(file: String, text: String)] {
+    static let said = Result { try read() }
+
+    private static func read() throws -> [(file: String, text: String)] {
         try ["UtterCommands", "UtterSettings", "UtterTerminal"].flatMap { module in
             try SourceTree.files(below: "Sources/\(module)", endingWith: ".swift")
         }.map { path in
@@ -42,11 +44,11 @@ import Testing
     ]
 
     @Test func everyOptionThatIsNamedIsThere() async throws {
-        let known = try await CommandPages.all.value.allOptions()
-        for (file, text) in try Self.said() where !file.hasSuffix("/Habit.swift") {
+        let known = try await CommandPages.all.value.allOptions().union(Self.foreign)
+        for (file, text) in try Self.said.get() where !file.hasSuffix("/Habit.swift") {
             for match in text.matches(of: /(?:^|[^A-Za-z0-9-])(--[a-z][a-z-]+)/) {
                 let option = String(match.1)
-                #expect(known.union(Self.foreign).contains(option), "\(file): \(option)")
+                #expect(known.contains(option), "\(file): \(option)")
             }
         }
     }
@@ -60,7 +62,7 @@ import Testing
     @Test func everyCommandThatIsNamedIsThereAndHasItsOptions() async throws {
         let pages = try await CommandPages.all.value
         var count = 0
-        for (file, text) in try Self.said() {
+        for (file, text) in try Self.said.get() {
             for match in text.matches(of: /[^A-Za-z_\/-]utter ([a-z]+)((?: [^;,'"\n]+)?)/) {
                 let command = String(match.1)
                 guard !Self.verbs.contains(command) else { continue }
@@ -69,7 +71,7 @@ import Testing
                 // Those of another program are not in the help of this one.
                 let isElsewhere = ["serve", "demo", "keys"].contains(command)
                 let options =
-                    isElsewhere ? try pages.options(of: command) : self.options[command] ?? []
+                    isElsewhere ? try pages.options(of: command) : Self.options[command] ?? []
                 for option in match.2.matches(of: /--[a-z][a-z-]+/) {
                     #expect(options.contains(String(option.0)), "\(file): \(match.0)")
                 }
@@ -79,7 +81,7 @@ import Testing
     }
 
     @Test func everyVariableThatIsNamedIsThere() throws {
-        for (file, text) in try Self.said() {
+        for (file, text) in try Self.said.get() {
             for variable in text.matches(of: /UTTER_[A-Z_]+/) {
                 #expect(isInManual(variable.0), "\(file): \(variable.0)")
             }
@@ -95,7 +97,7 @@ import Testing
     /// The commands that lack an option, and have one of those that are meant by it.
     private func commands(lacking typed: String, having meant: [String]) -> [String] {
         names.commands.filter { command in
-            let options = self.options[command] ?? []
+            let options = Self.options[command] ?? []
             return !options.contains(typed) && meant.contains(where: options.contains)
         }
     }
@@ -108,7 +110,7 @@ import Testing
             let meant = text.matches(of: /--[a-z][a-z-]+/).map { String($0.0) }
             for typed in options {
                 let isOption = names.commands.contains { name in
-                    self.options[name]?.contains(typed) == true
+                    Self.options[name]?.contains(typed) == true
                 }
                 #expect(
                     meant.isEmpty ? !isOption : !commands(lacking: typed, having: meant).isEmpty,
