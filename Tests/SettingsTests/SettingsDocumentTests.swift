@@ -40,11 +40,6 @@ import Testing
         #expect(body["kind"]?.value == .string("form"))
     }
 
-    @Test func membersKeepTheOrderInWhichTheyAreWritten() throws {
-        let table = try SettingsDocument.parse("z = 1\na = 2\nm = 3\n")
-        #expect(table.members.map(\.name) == ["z", "a", "m"])
-    }
-
     @Test(
         arguments: [
             ("url = ", 1), ("url = 'a'\nurl = 'b'\n", 2), ("a = 1\n[b\n", 2), ("x = \"\u{1}\"", 1),

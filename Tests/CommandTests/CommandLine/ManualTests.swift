@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test func everyFieldAndSettingThatIsNamedIsThere() async throws {
-        let fields = try await Bench().run("services", "fields", "--keys").outputText
+        let fields = try await Bench().here("services", "fields", "--keys").outputText
         // Each is printed as it is typed, with the sign behind it.
         let known = Set(
             fields.split { "=\n".contains($0) }.map(String.init)

@@ -14,12 +14,9 @@ import Testing
 
     @Test func quietIsSilentOnSuccess() async throws {
         let bench = try Bench(server: .hearing("quiet"))
-        for options in [["--keep-audio", "1d"], ["--json"]] {
-            let result = try await bench.start(["send", "-q"] + options + [Clip.digits.path])
-                .result()
-            #expect(result.status == .exited(0))
-            #expect(result.error.isEmpty)
-        }
+        let result = try await bench.run("send", "-q", "--keep-audio", "1d", Clip.digits.path)
+        #expect(result.status == .exited(0))
+        #expect(result.error.isEmpty)
         let nothing = try await Bench(server: .hearing(#"{"text": ""}"#)).run(
             "send", "-q", Clip.digits.path)
         #expect(nothing.status == .exited(1))
@@ -56,9 +53,10 @@ import Testing
         let line = #"{"type":"final","text":"two","words":[{"word":"two","start":0.1,"end":0.4}]}"#
         let server = try RecordingServer.hearing(line + "\n")
         let bench = try Bench(server: server)
-        let result = try await bench.run("send", "--json", Clip.digits.path)
+        let result = try await bench.run("send", "-q", "--json", Clip.digits.path)
 
         #expect(result.status == .exited(0))
+        #expect(result.error.isEmpty)
         #expect(result.output.filter { $0 == 0x0A }.count == 1)
         let object = try ParsedJSON(result.output)
         #expect(object.names == Self.members)
