@@ -10,20 +10,18 @@ import Testing
 
 /// What is said of a file of settings that cannot be used, and that nothing was recorded.
 @Suite struct ConfigurationErrorTests {
-    private let bench: Bench
-
-    init() throws { bench = try Bench(server: .hearing("heard")) }
-
-    /// Sends a file, which the settings must not let happen.
+    /// Spoils the file of settings, and sends a recording, which must not happen.
     ///
     /// - Returns: what is said, with `FILE` for the path of the file of settings.
-    private func refusal() async throws -> String {
+    private func refusal(_ spoil: (String) -> Int32) async throws -> String {
+        let bench = try Bench(server: .hearing("heard"))
+        let path = try bench.configure("device = 'x'\n")
+        try #require(spoil(path) == 0)
         let result = try await bench.here("send", Clip.goForward.path)
         #expect(result.status == .exited(78))
         #expect(result.output.isEmpty && bench.requests.isEmpty)
         #expect(try bench.takes().isEmpty)
-        return result.errorText.split(separator: bench.configurationPath).joined(separator: "FILE")
-            .split(separator: bench.folder.path).joined(separator: "HOME")
+        return result.errorText.split(separator: path).joined(separator: "FILE")
     }
 
     /// What is wrong about how a recording is made and shown, and which lines count all the same.
@@ -95,20 +93,18 @@ import Testing
 
     @Test(.enabled(if: geteuid() == 0, "only root gives files away"))
     func whatBelongsToAnotherUserIsRefused() async throws {
-        let path = try bench.configure("device = 'x'\n")
-        try #require(chown(path, 65_534, 65_534) == 0)
-        #expect(try await refusal() == "utter: error: FILE: it belongs to another user\n")
+        let said = try await refusal { chown($0, 65_534, 65_534) }
+        #expect(said == "utter: error: FILE: it belongs to another user\n")
     }
 
     @Test(.enabled(if: geteuid() != 0, "root reads everything"))
     func whatCannotBeReadIsRefused() async throws {
-        let path = try bench.configure("device = 'x'\n")
-        chmod(path, 0)
-        #expect(
-            try await refusal() == "utter: error: FILE: it cannot be read: Permission denied\n")
+        let said = try await refusal { chmod($0, 0) }
+        #expect(said == "utter: error: FILE: it cannot be read: Permission denied\n")
     }
 
     @Test func aLinkToAFileOfOnesOwnIsFollowed() async throws {
+        let bench = try Bench(server: .hearing("heard"))
         bench.makeConfigurationFolder()
         let file = try bench.folder.write(Array("output.detail = 'quiet'\n".utf8), to: "dotfile")
         try #require(symlink(file, bench.configurationPath) == 0)
@@ -117,6 +113,7 @@ import Testing
     }
 
     @Test func aFileThatBreaksMeanwhileCostsNoRecording() async throws {
+        let bench = try Bench(server: .hearing("heard"))
         try bench.configure("keep.audio = '1d'\n")
         let run = try bench.start(["send", "-"], input: .pipe, variables: ["UTTER_KEEP_AUDIO": ""])
         run.write(Array(try Clip.goForward.samples.prefix(32_000)))
