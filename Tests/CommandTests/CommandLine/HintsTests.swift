@@ -78,7 +78,6 @@ import Testing
                 + "convert others with: ffmpeg -i IN -ar 16000 -ac 1 OUT.wav"
         ),
         (.foreignAudio(name: "a.mp3", kind: "MP3"), getProgram),
-        (.foreignAudio(name: "standard input", kind: "MP3"), getProgram),
         (
             .notSound(name: "a.gz", kind: "packed by gzip"),
             "name a recording; unpack what is packed, and decrypt what is encrypted"
@@ -100,18 +99,12 @@ import Testing
     }
 
     private static let storeErrors: [(TakeStoreError, String?)] = [
-        (TakeStoreError.noSuchTake("2026"), "run 'utter list' to see what is kept"),
-        (.noSuchTake("last"), "record one with 'utter', or 'utter send' a file"),
+        (TakeStoreError.noSuchTake("last"), "record one with 'utter', or 'utter send' a file"),
         (
             .audioGone(take: "t", wasAnswered: true),
             "read what was understood: utter show t; --keep-audio TIME keeps audio for longer"
         ),
         (.audioGone(take: "t", wasAnswered: false), nil),
-        (
-            .ambiguous(
-                "2026", ["a", "b"].compactMap { TakeID("20261121-052233-aaaaaaaaaaa\($0)") }),
-            "give more letters of its id"
-        ),
         (.unreadable(take: "t", reason: "take.json is damaged"), nil),
         (.laterVersion(take: "t", version: 2), "use the newer program; nothing was changed"),
         (
@@ -327,9 +320,7 @@ import Testing
                 == "set GOOGLE_API_KEY")
     }
 
-    @Test func aURLThatIsNoneIsPutRight() throws {
-        let error = #expect(throws: ServiceError.self) { try ServiceURL("localhost:99") }
-        #expect(error?.hint == "did you mean http://localhost:99?")
+    @Test func aSocketWithoutAProfileNeedsOne() throws {
         let socket = #expect(throws: ProfileError.self) {
             let plain = try ServiceProfile(texts: [ProfileText(plainFor: "wss://a.example/v1")])
             _ = try plain.service(format: plain.format(nil))

@@ -59,12 +59,20 @@ import Testing
         }
     }
 
-    /// A person's own words count more than the way that is usual for a voice.
-    @Test(arguments: [
-        ["-c", "way=upload"], ["--to", "http://127.0.0.1:9/"], ["-c", "url=http://127.0.0.1:9/"],
-    ])
-    func whoSaysOtherwiseUploads(_ words: [String]) throws {
-        #expect(try !plan("deepgram", words).service.url.isSocket)
+    /// A person's own words count more than the way that is usual for a voice; a field of the body and
+    /// most formats are of the upload.
+    @Test(
+        arguments: [
+            ("deepgram", ["-c", "way=upload"], nil, false),
+            ("deepgram", ["--to", "http://127.0.0.1:9/"], nil, false),
+            ("deepgram", ["-c", "url=http://127.0.0.1:9/"], nil, false),
+            ("openai", ["-c", "body.fields.temperature=0"], nil, false),
+            ("deepgram", [], .flac, false), ("deepgram", [], .pcm, true),
+        ] as [(String, [String], AudioCodec?, Bool)])
+    func whoSaysOtherwiseUploads(
+        _ service: String, _ words: [String], _ format: AudioCodec?, _ isSocket: Bool
+    ) throws {
+        #expect(try plan(service, words, format: format).service.url.isSocket == isSocket)
     }
 
     /// It has no other address for what is kept.
@@ -74,16 +82,6 @@ import Testing
         #expect(plan.service.url.text.hasPrefix("ws://127.0.0.1:9/"))
         let kept = try DeliveryPlan(plan.record)
         #expect(kept.service.url == plan.service.url && kept.format == .pcm)
-    }
-
-    @Test func aFieldOfTheBodyIsOfTheUpload() throws {
-        let plan = try plan("openai", ["-c", "body.fields.temperature=0"])
-        #expect(!plan.service.url.isSocket)
-    }
-
-    @Test func aFormatOfTheUploadIsOfTheUpload() throws {
-        #expect(try plan("deepgram", format: .flac).service.url.isSocket == false)
-        #expect(try plan("deepgram", format: .pcm).service.url.isSocket)
     }
 
     @Test func aFileMayGoInRealtimeIfAPersonSaysSo() throws {
