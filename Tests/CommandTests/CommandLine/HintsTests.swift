@@ -12,11 +12,17 @@ import Testing
 
 /// What a person is told to do about an error.
 @Suite struct HintsTests {
+    /// An error, and what is to be done about it.
+    struct Advice<Failure: Error>: Sendable {
+        let error: Failure
+        let hint: String?
+
+        init(_ error: Failure, _ hint: String?) { (self.error, self.hint) = (error, hint) }
+    }
+
     private static let host = "https://speech.example"
     private static let chooseDevice =
         "run 'utter devices' and pass one of those names with --device"
-    private static let getProgram =
-        "install the program ffmpeg, by which utter reads it: sudo apt install ffmpeg"
 
     private static func refused(
         _ status: Int, _ advice: RefusalAdvice? = nil, message: String? = nil
@@ -30,92 +36,81 @@ import Testing
         .tokenRefused(status: status, message: message, advice: advice)
     }
 
-    private static let captureErrors: [(CaptureError, String?)] = [
-        (CaptureError.deviceNotFound(device: "hw:9,0"), chooseDevice),
-        (
+    private static let captureErrors: [Advice<CaptureError>] = [
+        Advice(.deviceNotFound(device: "hw:9,0"), chooseDevice),
+        Advice(
             .deviceBusy(device: "hw:0,0"),
-            "close that program, or use --device default to share the card"
-        ),
-        (
+            "close that program, or use --device default to share the card"),
+        Advice(
             .permissionDenied(name: "hw:0,0"),
-            "check the permissions; sound cards often need the group 'audio'"
-        ),
-        (
+            "check the permissions; sound cards often need the group 'audio'"),
+        Advice(
             .formatRefused(device: "hw:0,0", detail: "it offers nothing"),
-            "use --device plughw:0,0 to let ALSA convert"
-        ),
-        (
+            "use --device plughw:0,0 to let ALSA convert"),
+        Advice(
             .formatRefused(device: "default", detail: "it offers FLOAT_LE"),
-            "use --device plug:default to let ALSA convert"
-        ),
-        (
+            "use --device plug:default to let ALSA convert"),
+        Advice(
             .formatRefused(device: "plug:default", detail: "it offers nothing"),
-            "pass another of those that 'utter devices' lists"
-        ),
-        (
+            "pass another of those that 'utter devices' lists"),
+        Advice(
             .deviceLost(device: "hw:1,0", frames: 659_200, sampleRate: 16_000),
-            "connect it again and record once more"
-        ),
-        (.deviceUnclear(device: "usb", candidates: []), chooseDevice),
-        (
+            "connect it again and record once more"),
+        Advice(.deviceUnclear(device: "usb", candidates: []), chooseDevice),
+        Advice(
             .deviceIsMonitor(device: "monitor"),
-            "if that is what you want, say so with --allow-monitor"
-        ),
-        (
+            "if that is what you want, say so with --allow-monitor"),
+        Advice(
             .deviceSilent(device: "hw:1,0", seconds: 3),
-            "check that the microphone is not muted or suspended"
-        ),
-        (
+            "check that the microphone is not muted or suspended"),
+        Advice(
             .deviceHangs(device: "hw:1,0", seconds: 5),
-            "connect it again, or pass another of those that 'utter devices' lists"
-        ),
-        (.deviceFailed(device: "hw:1,0", operation: "snd_pcm_readi", reason: "Input error"), nil),
-        (.cannotOpen(name: "a.wav", reason: "No such file or directory"), "check the name"),
-        (.readFailed(name: "a.wav", reason: "Input/output error"), nil),
-        (
+            "connect it again, or pass another of those that 'utter devices' lists"),
+        Advice(
+            .deviceFailed(device: "hw:1,0", operation: "snd_pcm_readi", reason: "Input error"), nil),
+        Advice(.cannotOpen(name: "a.wav", reason: "No such file or directory"), "check the name"),
+        Advice(.readFailed(name: "a.wav", reason: "Input/output error"), nil),
+        Advice(
             .unusableAudio(name: "a.wav", detail: "no data chunk"),
             "utter reads WAV of PCM and floating point, FLAC and Ogg Opus; "
-                + "convert others with: ffmpeg -i IN -ar 16000 -ac 1 OUT.wav"
-        ),
-        (.foreignAudio(name: "a.mp3", kind: "MP3"), getProgram),
-        (
+                + "convert others with: ffmpeg -i IN -ar 16000 -ac 1 OUT.wav"),
+        Advice(
+            .foreignAudio(name: "a.mp3", kind: "MP3"),
+            "install the program ffmpeg, by which utter reads it: sudo apt install ffmpeg"),
+        Advice(
             .notSound(name: "a.gz", kind: "packed by gzip"),
-            "name a recording; unpack what is packed, and decrypt what is encrypted"
-        ),
-        (
+            "name a recording; unpack what is packed, and decrypt what is encrypted"),
+        Advice(
             .notSound(name: "standard input", kind: "text"),
-            "look at what the program before the pipe writes; raw samples are said by --rate"
-        ),
-        (
+            "look at what the program before the pipe writes; raw samples are said by --rate"),
+        Advice(
             .deviceUnusable(device: "hw:1,0", reason: "it is odd"),
-            "check ALSA's configuration, or pass another of those that 'utter devices' lists"
-        ),
-        (.fileForbidden(path: "a.wav"), "check whose it is, and who may read it, with: ls -l"),
+            "check ALSA's configuration, or pass another of those that 'utter devices' lists"),
+        Advice(
+            .fileForbidden(path: "a.wav"), "check whose it is, and who may read it, with: ls -l"),
     ]
 
     @Test(arguments: captureErrors)
-    func aRecordingThatCannotBeMade(_ error: CaptureError, _ hint: String?) {
-        #expect(error.hint == hint)
+    func aRecordingThatCannotBeMade(_ advice: Advice<CaptureError>) {
+        #expect(advice.error.hint == advice.hint)
     }
 
-    private static let storeErrors: [(TakeStoreError, String?)] = [
-        (TakeStoreError.noSuchTake("last"), "record one with 'utter', or 'utter send' a file"),
-        (
+    private static let storeErrors: [Advice<TakeStoreError>] = [
+        Advice(.noSuchTake("last"), "record one with 'utter', or 'utter send' a file"),
+        Advice(
             .audioGone(take: "t", wasAnswered: true),
-            "read what was understood: utter show t; --keep-audio TIME keeps audio for longer"
-        ),
-        (.audioGone(take: "t", wasAnswered: false), nil),
-        (.unreadable(take: "t", reason: "take.json is damaged"), nil),
-        (.laterVersion(take: "t", version: 2), "use the newer program; nothing was changed"),
-        (
+            "read what was understood: utter show t; --keep-audio TIME keeps audio for longer"),
+        Advice(.audioGone(take: "t", wasAnswered: false), nil),
+        Advice(.unreadable(take: "t", reason: "take.json is damaged"), nil),
+        Advice(.laterVersion(take: "t", version: 2), "use the newer program; nothing was changed"),
+        Advice(
             .folderUnusable(path: "/x", reason: "mkdir /x: Permission denied"),
-            "set XDG_STATE_HOME to a folder that you may write"
-        ),
+            "set XDG_STATE_HOME to a folder that you may write"),
     ]
 
     @Test(arguments: storeErrors)
-    func aTakeThatCannotBeUsed(_ error: TakeStoreError, _ hint: String?) {
-        #expect(error.hint == hint)
+    func aTakeThatCannotBeUsed(_ advice: Advice<TakeStoreError>) {
+        #expect(advice.error.hint == advice.hint)
     }
 
     @Test(
@@ -140,153 +135,125 @@ import Testing
         #expect(hint.contains(words ?? "") == isOffered, "\(hint)")
     }
 
-    private static let failures: [(TakeFailure, String?)] = [
-        (TakeFailure.capture(.deviceNotFound(device: "hw:9")), chooseDevice),
-        (
+    private static let failures: [Advice<TakeFailure>] = [
+        Advice(.capture(.deviceNotFound(device: "hw:9")), chooseDevice),
+        Advice(
             .notDelivered(.cannotResolve("no such host"), host: host),
-            "check the URL and the network"
-        ),
-        (.notDelivered(.cannotConnect("refused"), host: host), "check the URL and the network"),
-        (
+            "check the URL and the network"),
+        Advice(
+            .notDelivered(.cannotConnect("refused"), host: host), "check the URL and the network"),
+        Advice(
             .insecure(reason: "self-signed certificate", host: "speech.example"),
-            "check the URL and the clock, or name the authority with -c connection.ca-file=FILE"
-        ),
-        (refused(404), "check the URL's path"),
-        (refused(404, .model, message: "x"), "name another model with --model"),
-        (
+            "check the URL and the clock, or name the authority with -c connection.ca-file=FILE"),
+        Advice(refused(404), "check the URL's path"),
+        Advice(refused(404, .model, message: "x"), "name another model with --model"),
+        Advice(
             refused(411, .lengthSent, message: "411"),
             "a proxy in between may drop it: name the service itself, or another version: "
-                + "-c connection.http=2"
-        ),
-        (
+                + "-c connection.http=2"),
+        Advice(
             refused(422, message: "Field required: x"),
             "the service's words name the field: give it with -c body.fields.NAME=VALUE, "
-                + "--language or --model"
-        ),
-        (refused(418, message: "teapot"), nil),
-        (refused(418), "look this status up in the documentation of the service"),
-        (
+                + "--language or --model"),
+        Advice(refused(418, message: "teapot"), nil),
+        Advice(refused(418), "look this status up in the documentation of the service"),
+        Advice(
             .notDelivered(.connectionLost("reset"), host: "http://h"),
             "check the network, then send it with: utter retry; if the service speaks TLS, "
-                + "write https://"
-        ),
-        (
+                + "write https://"),
+        Advice(
             .notDelivered(.timedOut(.answer), host: host),
             "wait longer for it with -c transfer.answer-seconds=120, or ask again with: utter retry"
         ),
-        (
+        Advice(
             .notDelivered(.timedOut(.stall), host: host),
-            "check the network, or wait longer: -c transfer.stall-seconds=30"
-        ),
-        (
+            "check the network, or wait longer: -c transfer.stall-seconds=30"),
+        Advice(
             .notDelivered(
-                .cannotConnect("it takes the connection, and does not answer in TLS"),
-                host: host),
-            "write http:// if the service does not speak TLS, or name its other port"
-        ),
-        (
+                .cannotConnect("it takes the connection, and does not answer in TLS"), host: host),
+            "write http:// if the service does not speak TLS, or name its other port"),
+        Advice(
             .notDelivered(.cannotConnect("127.0.0.1 port 9: connection refused"), host: host),
-            "name another proxy with -c connection.proxy=URL, or none in place of the URL"
-        ),
-        (
+            "name another proxy with -c connection.proxy=URL, or none in place of the URL"),
+        Advice(
             .answerUnusable(.truncated(byteCount: 9)),
-            "ask again with: utter retry; if it ends there each time, look for a proxy in between"
-        ),
-        (
+            "ask again with: utter retry; if it ends there each time, look for a proxy in between"),
+        Advice(
             tokenRefused(401, .schemes("Digest")),
-            "utter does not speak Digest: ask for a token, or for Basic"
-        ),
-        (
+            "utter does not speak Digest: ask for a token, or for Basic"),
+        Advice(
             tokenRefused(401, .schemes("Basic")),
             "the service wants the scheme Basic: give a token USER:PASSWORD "
-                + "with -c auth.kind=basic"
-        ),
-        (
+                + "with -c auth.kind=basic"),
+        Advice(
             .proxyRefused(status: 407),
             "put NAME:PASSWORD into the first line of a file: "
-                + "-c connection.proxy-login-file=FILE, or into UTTER_PROXY_LOGIN"
-        ),
-        (
+                + "-c connection.proxy-login-file=FILE, or into UTTER_PROXY_LOGIN"),
+        Advice(
             tokenRefused(401, .tokenOfOther(origin: "https://speech.example")),
             "give the one that may go there with --token-file or --token-command, or with "
                 + "UTTER_TOKEN beside --to; or write url and token-variable for it: "
-                + "utter config edit"
-        ),
+                + "utter config edit"),
         // OpenStack Swift.
-        (
+        Advice(
             tokenRefused(401, .schemes("Swift")),
             "look up how the service takes a token for the scheme Swift; -c auth.kind=header and "
-                + "-c auth.header=NAME put it into a field of its own"
-        ),
-        (
+                + "-c auth.header=NAME put it into a field of its own"),
+        Advice(
             tokenRefused(401, .tokenMissing),
             "give it with UTTER_TOKEN, --token-file or --token-command; -c auth.header says where "
-                + "it stands"
-        ),
-        (
+                + "it stands"),
+        Advice(
             tokenRefused(403, message: "no"),
-            "check what the token may do: UTTER_TOKEN, --token-file or --token-command"
-        ),
-        (
+            "check what the token may do: UTTER_TOKEN, --token-file or --token-command"),
+        Advice(
             refused(405, .otherMethod(allowed: "GET")),
-            "the URL takes GET, and utter sends POST or PUT: check its path"
-        ),
-        (refused(405, .otherMethod(allowed: "GET, PUT")), "send it with -c method=PUT"),
-        (
+            "the URL takes GET, and utter sends POST or PUT: check its path"),
+        Advice(refused(405, .otherMethod(allowed: "GET, PUT")), "send it with -c method=PUT"),
+        Advice(
             refused(302, .elsewhere(location: "/login"), message: "302 Found"),
-            "if that is right, send it there with --to /login"
-        ),
-        (
+            "if that is right, send it there with --to /login"),
+        Advice(
             refused(411, .length, message: "411"),
             "the service wants the length of the recording: -c transfer.framing=length "
-                + "sends it"
-        ),
-        (
+                + "sends it"),
+        Advice(
             .notTLS(reason: "error:0A00010B:SSL routines::wrong version number", host: host),
-            "write http:// if the service does not speak TLS, or name its other port"
-        ),
-        (refused(413), "send it smaller with --format ogg-opus, or less at a time"),
-        (
+            "write http:// if the service does not speak TLS, or name its other port"),
+        Advice(refused(413), "send it smaller with --format ogg-opus, or less at a time"),
+        Advice(
             refused(415, message: "the body is encrypted, and this endpoint has no key"),
-            "give the endpoint the key: utter serve --key FILE"
-        ),
-        (
+            "give the endpoint the key: utter serve --key FILE"),
+        Advice(
             refused(415, message: "the body is plain, and this endpoint takes encrypted ones"),
-            "give the key with -c body.key-file=FILE, or start the endpoint with --allow-plain"
-        ),
-        (
+            "give the key with -c body.key-file=FILE, or start the endpoint with --allow-plain"),
+        Advice(
             refused(422, message: "the request is not the cassette's: the path is /, not /a"),
-            "send what was recorded: the method, path, query and form of audio that the words name"
-        ),
-        (
+            "send what was recorded: the method, path, query and form of audio that the words name"),
+        Advice(
             refused(415),
             "send it in another form with --format wav or ogg-opus, or name it with "
-                + "-c body.content-type=TYPE"
-        ),
-        (
+                + "-c body.content-type=TYPE"),
+        Advice(
             tokenRefused(401, message: "expired"),
             "check the token: UTTER_TOKEN, --token-file or --token-command; -c auth.header says "
-                + "where it stands"
-        ),
-        (
+                + "where it stands"),
+        Advice(
             .redirectRefused(location: "http://evil", reason: "it is another origin"),
-            "allow it with -c transfer.redirect-to=ORIGIN, or correct the URL"
-        ),
-        (
+            "allow it with -c transfer.redirect-to=ORIGIN, or correct the URL"),
+        Advice(
             .redirectRefused(location: "nowhere", reason: "no Location was given"),
-            "check the URL: the service leads nowhere from there"
-        ),
-        (
+            "check the URL: the service leads nowhere from there"),
+        Advice(
             .answerUnusable(.empty),
             "check that the URL is one of a speech-recognition service, and "
-                + "not one that stores files"
-        ),
-        (.unavailable(status: 503, message: nil), nil), (.cancelled, nil),
+                + "not one that stores files"),
+        Advice(.unavailable(status: 503, message: nil), nil), Advice(.cancelled, nil),
     ]
 
     @Test(arguments: failures)
-    func aTakeWithoutTranscript(_ failure: TakeFailure, _ hint: String?) {
-        #expect(failure.hint == hint)
+    func aTakeWithoutTranscript(_ advice: Advice<TakeFailure>) {
+        #expect(advice.error.hint == advice.hint)
     }
 
     @Test(arguments: [
