@@ -234,7 +234,9 @@ import UtterSettings
         let kept = try manifest(plan)
         let same = try self.plan("--to", "http://a.example/y", "--token-command", "echo", of: kept)
         #expect(same.redirectOrigins.count == 1)
-        #expect(try self.plan("--token-command", "echo", of: kept).redirectOrigins.count == 1)
+        let given = try self.plan("--token-command", "echo x", of: kept)
+        #expect(given.redirectOrigins.count == 1)
+        #expect(given.service.credentials.map(\.source) == [.command("echo x")])
         let secure = try self.plan(
             "--to", "https://b.example/", "--token-command", "echo", of: kept)
         #expect(!secure.allowsSecretsInClear && secure.redirectOrigins.isEmpty)
@@ -249,29 +251,6 @@ import UtterSettings
             "transfer.insecure-token=true", of: kept)
         #expect(allowed.allowsSecretsInClear)
         #expect(allowed.redirectOrigins.isEmpty)
-    }
-
-    /// A command that the folder of a take brings is not run, unless the settings name it today.
-    @Test func aRememberedCommandIsOneOfTheSettings() async throws {
-        let server = try RecordingServer(
-            scripts: [.answer(status: 503, text: "")], otherwise: .answer(text: "heard"))
-        let bench = try Bench()
-        let command = "echo sesame; touch '\(bench.folder.path)/ran'"
-        let first = try await bench.run(
-            "send", "-c", "retry.never=true", "--to", server.url(), "--token-command", command,
-            Clip.digits.path)
-        #expect(first.status == .exited(75), "\(first.errorText)")
-        let ran = bench.folder.path + "/ran"
-        #expect(unlink(ran) == 0)
-        for words in [["retry", "last"], ["flush"]] {
-            let result = try await bench.start(words).result()
-            #expect(result.status == .exited(words == ["flush"] ? 75 : 78), "\(result.errorText)")
-            #expect(result.errorText.contains("no settings and no profile of today name"))
-        }
-        #expect(access(ran, F_OK) != 0)
-        let given = try await bench.run("retry", "last", "--token-command", command)
-        #expect(given.outputText == "heard\n")
-        #expect(server.requests.last?["Authorization"] == "Bearer sesame")
     }
 
     @Test(arguments: [

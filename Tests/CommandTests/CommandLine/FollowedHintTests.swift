@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Glibc
 import TestSupport
 import Testing
 
@@ -103,20 +104,28 @@ import Testing
         return try await bench.startShell("\"$0\" \(words)", []).result()
     }
 
-    @Test func aForgottenSecretIsGivenAnew() async throws {
+    /// A command that the folder of a take brings is not run, unless the settings name it today.
+    @Test func aRememberedCommandIsNotRunAndItsSecretIsGivenAnew() async throws {
         let server = try RecordingServer(
             scripts: [.answer(status: 503, text: "")], otherwise: .answer(text: "heard"))
         let bench = try Bench()
-        let failed = try await bench.start([
+        let ran = bench.folder.path("ran")
+        let failed = try await bench.run(
             "send", "-c", "retry.never=true", "--to", server.url(), "--token-command",
-            "echo sesame",
-            Clip.digits.path,
-        ]).result()
-        #expect(failed.status == .exited(75))
+            "echo sesame; touch '\(ran)'", Clip.digits.path)
+        #expect(failed.status == .exited(75), "\(failed.errorText)")
+        #expect(unlink(ran) == 0)
         let token = try bench.folder.write(Array("sesame".utf8), to: "token")
+        let flushed = try await bench.run("flush")
+        #expect(flushed.status == .exited(75), "\(flushed.errorText)")
         let refused = try await follow(failed, on: bench, file: token)
         #expect(refused.status == .exited(78), "\(refused.errorText)")
+        for result in [flushed, refused] {
+            #expect(result.errorText.contains("no settings and no profile of today name"))
+        }
+        #expect(access(ran, F_OK) != 0)
         let given = try await follow(refused, on: bench, file: token)
         #expect(given.outputText == "heard\n", "\(refused.errorText)\(given.errorText)")
+        #expect(server.requests.last?["Authorization"] == "Bearer sesame")
     }
 }
