@@ -1,28 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ArgumentParser
 import Glibc
 import TestSupport
 import Testing
 
+@testable import Utter
+@testable import UtterCommands
+
 /// What the file of settings changes, and what goes before it.
 @Suite struct ConfigurationTests {
-    @Test func anOptionGoesBeforeAVariableAndThatBeforeTheFile() async throws {
-        let bench = try Bench(server: .hearing("heard"), ["UTTER_KEEP_AUDIO": ""])
-        func keepsAudio(_ words: [String], _ variables: [String: String]) async throws -> Bool {
-            let result = try await bench.start(
-                ["send"] + words + [Clip.goForward.path], variables: variables
-            ).result()
-            #expect(result.status == .exited(0), "\(result.errorText)")
-            return try bench.takes().last?.names.contains("audio.wav") == true
+    /// How long the audio of a take stays; usually for a day.
+    @Test(
+        arguments: [
+            (nil, nil, nil, .seconds(86_400)), ("0", nil, nil, .zero),
+            ("0", "1d", nil, .seconds(86_400)), ("0", "1d", "0", .zero), ("1d", "0", nil, .zero),
+            ("1d", "0", "1d", .seconds(86_400)),
+        ] as [(String?, String?, String?, Duration)])
+    func anOptionGoesBeforeAVariableAndThatBeforeTheFile(
+        _ file: String?, _ variable: String?, _ option: String?, _ time: Duration
+    ) throws {
+        let bench = try Bench(["UTTER_KEEP_AUDIO": variable ?? ""])
+        if let file { try bench.configure("[keep]\naudio = '\(file)'\n") }
+        let words = option.map { ["--keep-audio", $0] } ?? []
+        let found = try bench.within {
+            try KeepOptions.parse(words).audioTime ?? KeepOptions.retention.audio
         }
-        // Usually it stays for a day.
-        #expect(try await keepsAudio([], [:]))
+        #expect(found == time)
+    }
+
+    @Test func noAudioStaysWhereTheFileSaysSo() async throws {
+        let bench = try Bench(server: .hearing("heard"), ["UTTER_KEEP_AUDIO": ""])
         try bench.configure("[keep]\naudio = '0'\n")
-        #expect(try await !keepsAudio([], [:]))
-        #expect(try await keepsAudio([], ["UTTER_KEEP_AUDIO": "1d"]))
-        #expect(try await !keepsAudio(["--keep-audio", "0"], ["UTTER_KEEP_AUDIO": "1d"]))
-        try bench.configure("[keep]\naudio = '1d'\n")
-        #expect(try await !keepsAudio([], ["UTTER_KEEP_AUDIO": "0"]))
+        let result = try await bench.run("send", Clip.goForward.path)
+        #expect(result.status == .exited(0), "\(result.errorText)")
+        #expect(try bench.onlyTake()?.names == ["take.json"])
     }
 
     @Test func theMicrophoneTheFormatAndTheDetailAreTheFilesUnlessTheyAreGiven() async throws {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import LinuxPlatform
 import TestSupport
 import Testing
 
@@ -50,14 +49,8 @@ import Testing
     private func secrets(
         _ words: String..., variables: [String: String] = [:]
     ) throws -> [SecretSource] {
-        let start = ProgramStart(
-            words: ["utter"], variables: bench.environment.merging(variables) { $1 },
-            input: 0, output: 1, error: 2)
-        return try ProgramStart.$current.withValue(start) {
-            try KnownConfiguration.$current.withValue(KnownConfiguration()) {
-                let plan = try ServiceOptions.parse(words).delivery(format: nil)
-                return plan.service.credentials.map(\.source)
-            }
+        try bench.within(variables) {
+            try ServiceOptions.parse(words).delivery(format: nil).service.credentials.map(\.source)
         }
     }
 

@@ -77,4 +77,16 @@ extension Bench {
     func here(_ words: [String]) async throws -> CommandHere {
         try await CommandHere.run(["utter"] + words, environment, below: folder.path)
     }
+
+    /// Does what is a part of a command, with the settings and the variables that it would have here.
+    func within<Value>(
+        _ variables: [String: String] = [:], _ body: () throws -> Value
+    ) throws -> Value {
+        let start = ProgramStart(
+            words: ["utter"], variables: environment.merging(variables) { $1 }, input: STDIN_FILENO,
+            output: STDOUT_FILENO, error: STDERR_FILENO)
+        return try ProgramStart.$current.withValue(start) {
+            try KnownConfiguration.$current.withValue(KnownConfiguration()) { try body() }
+        }
+    }
 }
