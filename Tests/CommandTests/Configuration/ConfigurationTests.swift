@@ -85,17 +85,17 @@ import Testing
         #expect(try await bench.here("last").status == .exited(78))
     }
 
-    @Test func theLimitsAreTheFiles() async throws {
+    @Test func theLimitsAreTheFilesUnlessTheyAreGiven() throws {
         let bench = try Bench()
         try bench.configure("[limits]\ntakes = 1\n")
-        var counts: [Int] = []
-        for words in [[], [], ["-c", "limits.takes=9"]] {
-            _ = try await bench.start(
-                ["send", "-q", "-c", "retry.never=true"] + words + [bench.fresh(.goForward)]
-            ).result()
-            counts.append(try bench.takes().count)
+        func limit(_ words: String...) throws -> Int {
+            try bench.within {
+                _ = try ServiceOptions.parse(words)
+                return try KeepOptions.standard.limits.takes
+            }
         }
-        #expect(counts == [1, 1, 2])
+        #expect(try limit() == 1)
+        #expect(try limit("-c", "limits.takes=9") == 9)
     }
 
     @Test(arguments: ["device = 'typed'", "device = 3"])
