@@ -78,9 +78,5 @@ import Testing
         #expect(
             HelpLayout(columns: 30).text("OVERVIEW: Two.\n\npath  print where it is\n")
                 == "OVERVIEW: Two.\n\npath\n      print where it is\n")
-        #expect(
-            HelpLayout(columns: 40).text(
-                "USAGE: x\n\nOPTIONS:\n  -h, --help              Show help.")
-                == "USAGE: x\n\nOPTIONS:\n  -h, --help\n      Show help.")
     }
 }
