@@ -60,8 +60,8 @@ import Testing
         word.allSatisfy { TextWidth.columns(of: $0) <= 1 }
     }
 
-    /// Each state with a text, and each text on windows of few and many rows: the first line does not
-    /// depend on the text, nor the others on the state.
+    /// Each state with a text, and each text on windows of few and many rows: the first line does
+    /// not depend on the text, nor the others on the state.
     private static let pages: [(Int, String, Int)] =
         states.indices.map { ($0, words[5], 24) }
         + words.flatMap { text in [2, 3, 24].map { (1, text, $0) } }

@@ -59,8 +59,8 @@ import Testing
         }
     }
 
-    /// A person's own words count more than the way that is usual for a voice; a field of the body and
-    /// most formats are of the upload.
+    /// A person's own words count more than the way that is usual for a voice; a field of the body
+    /// and most formats are of the upload.
     @Test(
         arguments: [
             ("deepgram", ["-c", "way=upload"], nil, false),

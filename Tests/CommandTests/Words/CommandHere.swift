@@ -26,8 +26,8 @@ struct CommandHere {
 
     /// Runs a command that starts no take and no server.
     ///
-    /// It must leave the process as it was, with no file open below the folder. Without a time, which is
-    /// in seconds since 1970, the system's clock is asked.
+    /// It must leave the process as it was, with no file open below the folder. Without a time,
+    /// which is in seconds since 1970, the system's clock is asked.
     static func run(
         _ words: [String], _ variables: [String: String], below folder: String,
         input source: String = "/dev/null", time: Double? = nil
@@ -78,7 +78,7 @@ extension Bench {
         try await CommandHere.run(["utter"] + words, environment, below: folder.path)
     }
 
-    /// Does what is a part of a command, with the settings and the variables that it would have here.
+    /// Does a part of a command, with the settings and the variables that it would have here.
     func within<Value>(
         _ variables: [String: String] = [:], _ body: () throws -> Value
     ) throws -> Value {
