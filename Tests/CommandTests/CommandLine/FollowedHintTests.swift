@@ -78,7 +78,8 @@ import Testing
 
     @Test func everyCommandThatAHintSaysIsUnderstood() throws {
         let commands = try Self.commands()
-        for command in commands {
+        var tried: Set<[String]> = []
+        for command in commands where tried.insert(command.typed).inserted {
             do {
                 // A preset that one of them names would count for other tests.
                 _ = try KnownConfiguration.$current.withValue(KnownConfiguration()) {
