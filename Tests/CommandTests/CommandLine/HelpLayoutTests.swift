@@ -20,9 +20,9 @@ import Testing
             let words = help.split(whereSeparator: \.isWhitespace)
             for width in Self.widths {
                 let text = HelpLayout(columns: width).text(help)
-                for line in text.split(separator: "\n") {
-                    #expect(line.count <= width, "\(line)")
-                    #expect(line.last != " ")
+                for line in text.split(separator: "\n")
+                where line.count > width || line.last == " " {
+                    Issue.record("\(width): \(line)")
                 }
                 // A word that is longer than a line is cut.
                 guard width >= 60 else { continue }
