@@ -101,9 +101,9 @@ import Testing
     @Test(arguments: ["device = 'typed'", "device = 3"])
     func theEditorGetsTheFileAndThenItIsChecked(_ line: String) async throws {
         let bench = try Bench()
-        let editor = try bench.folder.writeProgram(
-            "#!/bin/sh\ncp \"$2\" \"$2.seen\"; echo \"$NEW\" >\"$2\"\n", to: "editor")
-        let variables = ["VISUAL": "\(editor) -x", "EDITOR": "false", "NEW": line]
+        let script = #"cp "$2" "$2.seen"; echo "$NEW" >"$2""#
+        let editor = try bench.folder.write(Array(script.utf8), to: "editor")
+        let variables = ["VISUAL": "sh \(editor) -x", "EDITOR": "false", "NEW": line]
         let result = try await bench.start(["config", "edit"], variables: variables).result()
         let isRight = line.hasSuffix("'")
         #expect(result.status == .exited(isRight ? 0 : 78))
