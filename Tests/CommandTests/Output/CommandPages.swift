@@ -18,7 +18,7 @@ struct CommandPages {
             let dump = try await CommandRun.run(program, ["--experimental-dump-help"])
             let made = try await CommandRun.run(
                 tool, [folder.path, "November 22, 2026"], input: .bytes(dump.output))
-            #expect(made.status == .exited(0), "\(made.errorText)")
+            try #require(made.status == .exited(0), "\(made.errorText)")
         }
     }
 
