@@ -14,34 +14,31 @@ import Testing
         bench = try Bench(server: server)
     }
 
-    private func encoded(_ form: [String]) throws -> [UInt8] {
-        let folder = try TemporaryFolder()
-        let path = folder.path("out")
+    /// Writes a clip in another form, and returns the file's path.
+    private func encode(_ form: [String], to name: String) throws -> String {
+        let path = bench.folder.path(name)
         try ForeignTool("ffmpeg").run(["-v", "error", "-i", Clip.digits.path] + form + [path])
-        return try readFile(path)
+        return path
     }
 
-    private static let forms: [(String, [String])] = [
-        ("a.mp3", ["-f", "mp3"]), ("a.m4a", ["-f", "ipod"]),
-        ("a.ogg", ["-c:a", "libvorbis", "-f", "ogg"]), ("a.webm", ["-f", "webm"]),
-    ]
-
-    @Test(arguments: forms + [("-", ["-f", "mp3"])])
-    func aFileOrStandardInputIsHeardAsItWasSpoken(_ name: String, _ form: [String]) async throws {
-        let bytes = try encoded(form)
-        let file = try name == "-" ? name : bench.folder.write(bytes, to: name)
-        let result = try await bench.run(
-            "send", file, input: name == "-" ? .bytes(bytes) : .nothing)
+    @Test func filesAreHeardAsTheyWereSpoken() async throws {
+        let forms = [
+            ("a.mp3", ["-f", "mp3"]), ("a.m4a", ["-f", "ipod"]),
+            ("a.ogg", ["-c:a", "libvorbis", "-f", "ogg"]), ("a.webm", ["-f", "webm"]),
+        ]
+        let files = try forms.map { try encode($0.1, to: $0.0) }
+        let result = try await bench.start(["send", "--jobs", "1"] + files).result()
         #expect(result.status == .exited(0), "\(result.errorText)")
-        #expect(result.outputText == "heard\n")
-        // A lossy form may begin and end a frame or two off.
-        let (sent, spoken) = (server.requests[0].body, try Clip.digits.samples.count)
-        #expect(abs(sent.count - spoken) < 16_000 / 4, "\(sent.count) of \(spoken)")
-        if name == "a.mp3" {
-            let raw = try ForeignTool("ffmpeg").run(
-                ["-v", "error", "-i", file, "-f", "s16le", "-ac", "1", "-ar", "16000", "-"])
-            #expect(sent == raw.output)
+        #expect(result.outputText == files.map { "\($0): heard\n" }.joined())
+        let (bodies, spoken) = (server.requests.map(\.body), try Clip.digits.samples.count)
+        #expect(bodies.count == files.count)
+        for (file, body) in zip(files, bodies) {
+            // A lossy form may begin and end a frame or two off.
+            #expect(abs(body.count - spoken) < 16_000 / 4, "\(file): \(body.count) of \(spoken)")
         }
+        let raw = try ForeignTool("ffmpeg").run(
+            ["-v", "error", "-i", files[0], "-f", "s16le", "-ac", "1", "-ar", "16000", "-"])
+        #expect(bodies.first == raw.output)
     }
 
     /// Its index stands behind the sound, further than what a pipe lets the program look back.
@@ -51,8 +48,7 @@ import Testing
         try ForeignTool("ffmpeg").run(
             ["-v", "error", "-stream_loop", "9", "-i", Clip.speech.path, path])
         let result = try await bench.startShell(
-            script.replacing("FILE", with: path),
-            ["send", "-q", "-"]
+            script.replacing("FILE", with: path), ["send", "-q", "-"]
         ).result()
         #expect(result.outputText == "heard\n", "\(result.errorText)")
         #expect(server.requests[0].body.count / 32_000 == 110)
@@ -60,8 +56,8 @@ import Testing
 
     /// A transport stream, as programs that fetch films write it.
     @Test func aStreamInAPipeIsHeardAsItsFileIs() async throws {
-        let bytes = try encoded(["-f", "mpegts"])
-        let file = try bench.folder.write(bytes, to: "a.ts")
+        let file = try encode(["-f", "mpegts"], to: "a.ts")
+        let bytes = try readFile(file)
         for (name, input) in [(file, CommandRun.Input.nothing), ("-", .bytes(bytes))] {
             #expect(try await bench.run("send", name, input: input).status == .exited(0))
         }
@@ -85,14 +81,27 @@ import Testing
         (Array("SQLite format 3\0".utf8), "a database"),
     ]
 
-    @Test(arguments: notSound)
-    func whatIsNoSoundIsRefusedByFileAndByPipe(_ bytes: [UInt8], _ kind: String) async throws {
-        let file = try bench.folder.write(bytes, to: "a.wav")
-        for (name, input) in [(file, CommandRun.Input.nothing), ("-", .bytes(bytes))] {
-            let result = try await bench.run("send", name, input: input)
-            #expect(result.status == .exited(65), "\(result.errorText)")
-            #expect(result.errorText.contains("is \(kind), and not sound: nothing is sent"))
+    @Test func filesThatAreNoSoundAreRefusedByTheirKinds() async throws {
+        let files = try Self.notSound.enumerated().map { number, file in
+            try bench.folder.write(file.0, to: "\(number).wav")
         }
+        let result = try await bench.start(["send"] + files).result()
+        #expect(result.status == .exited(65), "\(result.errorText)")
+        for (_, kind) in Self.notSound {
+            let words = "is \(kind), and not sound: nothing is sent"
+            #expect(result.errorText.contains(words), "\(result.errorText)")
+        }
+        #expect(server.requests.isEmpty)
+    }
+
+    /// Text, and a signature.
+    @Test(arguments: [notSound[0], notSound[5]])
+    func aPipeThatIsNoSoundIsRefusedUnlessItIsSaidToBeSamples(
+        _ bytes: [UInt8], _ kind: String
+    ) async throws {
+        let result = try await bench.run("send", "-", input: .bytes(bytes))
+        #expect(result.status == .exited(65), "\(result.errorText)")
+        #expect(result.errorText.contains("is \(kind), and not sound: nothing is sent"))
         #expect(server.requests.isEmpty)
         let raw = try await bench.run("send", "--rate", "16000", "-", input: .bytes(bytes))
         #expect(raw.status == .exited(0), "\(raw.errorText)")
@@ -100,14 +109,12 @@ import Testing
     }
 
     @Test func aVoiceThatAMixWouldLoseIsTakenFromOneChannelAndSaid() async throws {
-        let opposite = try encoded(["-af", "pan=stereo|c0=c0|c1=-1*c0", "-f", "wav"])
-        let file = try bench.folder.write(opposite, to: "a.wav")
-        let result = try await bench.run("send", "--json", file)
+        let opposite = try encode(["-af", "pan=stereo|c0=c0|c1=-1*c0", "-f", "wav"], to: "a.wav")
+        let result = try await bench.run("send", "--json", opposite)
         #expect(server.requests[0].body == (try Clip.digits.samples))
         #expect(result.outputText.contains("a mix of the channels would have lost a voice"))
-        let silent = try bench.folder.write(
-            try encoded(["-af", "volume=0", "-f", "wav"]), to: "b.wav")
-        let silence = try await bench.run("send", silent)
+        let silence = try await bench.run(
+            "send", try encode(["-af", "volume=0", "-f", "wav"], to: "b.wav"))
         #expect(silence.errorText.contains("the recording is nothing but digital silence"))
     }
 
