@@ -17,11 +17,13 @@ import Testing
         #expect(commands.count > 10)
         for command in commands {
             let name = command._commandName
-            // The help of another program is its own.
-            let help =
-                command is any OtherCommand.Type
-                ? try await Bench().run(name, "--help").outputText
-                : command.helpMessage(columns: 400)
+            var help = command.helpMessage(columns: 400)
+            if command is any OtherCommand.Type {
+                let result = try await Bench().run(name, "--help")
+                #expect(result.status == .exited(0) && result.error.isEmpty)
+                help = result.outputText
+                #expect(help.contains("USAGE: utter \(name)"))
+            }
             let page = try pages.page(name)
             for option in help.matches(of: /--[a-z][a-z-]+/).map({ String($0.0) })
             where !["--help", "--help-all", "--version"].contains(option) {

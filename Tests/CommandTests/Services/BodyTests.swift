@@ -4,7 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Recordings in forms and in JSON, from the command line to services that want them so.
+/// Recordings in forms, from the command line to services that want them so.
 @Suite struct BodyTests {
     private let clip = Clip.goForward
 
@@ -24,19 +24,5 @@ import Testing
         let last = try #require(bench.requests.last)
         #expect(bench.requests.first?["Transfer-Encoding"] == "chunked")
         #expect(last["Content-Length"] == "\(last.body.count)")
-    }
-
-    /// The whole way, with a recogniser.
-    @Test(arguments: ["pcm", "wav", "ogg-opus"], ["chunked", "length"])
-    func theEndpointRecognisesWhatAFormHolds(_ format: String, _ framing: String) async throws {
-        let bench = try Bench()
-        let (server, url) = try await bench.serve("--grammar", Bench.grammar)
-        let result = try await bench.run(
-            "send", "--to", url.replacing("/recognize", with: "/v1/audio/transcriptions"), "-c",
-            "body.fields.model=any", "--format", format, "-c", "transfer.framing=\(framing)",
-            clip.path)
-        #expect(result.outputText == "go forward ten meters\n", "\(result.errorText)")
-        server.signal(SIGTERM)
-        _ = try await server.result()
     }
 }

@@ -7,15 +7,28 @@ import Testing
 @Suite struct ServeTests {
     private let grammar = Bench.grammar
 
-    @Test(arguments: [SIGTERM, SIGINT])
-    func itPrintsItsUrlRecognisesAndEndsWithASignal(_ signal: Int32) async throws {
+    @Test func itPrintsItsUrlRecognisesUploadsAndFormsAndEndsWithCtrlC() async throws {
         let bench = try Bench()
         let (server, url) = try await bench.serve("--grammar", grammar)
-        let result = try await bench.run("send", "--to", url, Clip.goForward.path)
-        #expect(result.status == .exited(0))
-        #expect(result.outputText == "go forward ten meters\n")
-        server.signal(signal)
-        let end = try await server.result()
+        let upload = try await bench.run("send", "--to", url, Clip.goForward.path)
+        #expect(upload.status == .exited(0))
+        #expect(upload.outputText == "go forward ten meters\n")
+        let forms = url.replacing("/recognize", with: "/v1/audio/transcriptions")
+        for format in ["pcm", "wav", "ogg-opus"] {
+            for framing in ["chunked", "length"] {
+                let result = try await bench.run(
+                    "send", "--to", forms, "-c", "body.fields.model=any", "--format", format,
+                    "-c", "transfer.framing=\(framing)", Clip.goForward.path)
+                #expect(
+                    result.outputText == "go forward ten meters\n",
+                    "\(format), \(framing): \(result.errorText)")
+            }
+        }
+        server.signal(SIGINT)
+        Self.expectQuietEnd(try await server.result())
+    }
+
+    private static func expectQuietEnd(_ end: CommandResult) {
         #expect(end.status == .exited(0))
         #expect(end.output.isEmpty)
         #expect(end.hasPlainErrors)
@@ -92,7 +105,7 @@ import Testing
         run.write(Array(samples[40_000...]))
         run.closeInput()
         #expect(try await run.result().outputText == "go forward ten meters\n")
-        #expect(try await server.result().status == .exited(0))
+        Self.expectQuietEnd(try await server.result())
     }
 
     @Test func whatItCannotServeIsStatus78AndNamed() async throws {
@@ -113,8 +126,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ["--port", "70000"], ["--port", "x"], ["--max-recognitions", "0"], ["--max-body", "0"],
-        ["--bogus"],
+        ["--port", "70000"], ["--max-recognitions", "0"], ["--max-body", "0"], ["--bogus"],
     ])
     func aWrongOptionIsNamed(_ options: [String]) async throws {
         let result = try await Bench().start(["serve"] + options).result()
@@ -122,14 +134,6 @@ import Testing
         #expect(result.output.isEmpty)
         #expect(result.errorText.hasPrefix("utter: error: "), "\(result.errorText)")
         #expect(result.errorText.prefix { $0 != "\n" }.contains(options[0]))
-    }
-
-    @Test(arguments: ["serve", "demo"])
-    func helpGoesToStandardOutput(_ command: String) async throws {
-        let result = try await Bench().run(command, "--help")
-        #expect(result.status == .exited(0))
-        #expect(result.outputText.contains("USAGE: utter \(command)"))
-        #expect(result.error.isEmpty)
     }
 
     // MARK: - Another recogniser
@@ -185,10 +189,8 @@ import Testing
         arguments: [
             (["serve", "--port", "0", "--recogniser"], SIGINT, 130),
             (["serve", "--port", "0", "--recogniser"], SIGTERM, 143),
-            (["serve", "--check-recogniser"], SIGINT, 130),
             (["serve", "--check-recogniser"], SIGTERM, 143),
             (["demo", "--recogniser"], SIGINT, 130),
-            (["demo", "--recogniser"], SIGTERM, 143),
         ] as [([String], Int32, Int32)])
     func aProgramThatDoesNotComeUpHoldsNoSignal(
         _ words: [String], _ signal: Int32, _ status: Int32
