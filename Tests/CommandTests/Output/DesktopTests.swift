@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import LinuxPlatform
 import TestSupport
 import Testing
 
@@ -8,18 +9,30 @@ import Testing
 /// `--copy` and `--type`, with programs that stand for those of a desktop.
 @Suite struct DesktopTests {
     private let desk: Desk
-    private let server: RecordingServer
 
-    init() throws {
-        desk = try Desk()
-        server = try RecordingServer(otherwise: .answer(text: "go forward"))
+    init() throws { desk = try Desk() }
+
+    private func bench(
+        on variables: [String: String], hearing text: String = "go forward"
+    ) throws -> Bench {
+        try Bench(server: .hearing(text), variables)
     }
 
-    private func send(
-        _ options: [String], on variables: [String: String], answer: RecordingServer? = nil
-    ) async throws -> CommandResult {
-        let bench = try Bench(server: answer ?? server, variables)
-        return try await bench.start(["send", Clip.digits.path] + options).result()
+    /// Does a part of the command in this process, with these variables alone and no settings.
+    private func result<Value: Sendable>(
+        on variables: [String: String], _ body: @escaping @Sendable () throws -> Value
+    ) async -> Result<Value, any Error> {
+        let home = ["HOME": "/nonexistent"]
+        let start = ProgramStart(
+            words: ["utter"], variables: variables.merging(home) { $1 }, input: 0, output: 1,
+            error: 2)
+        return await onOwnThread {
+            ProgramStart.$current.withValue(start) {
+                KnownConfiguration.$current.withValue(KnownConfiguration()) {
+                    Result { try body() }
+                }
+            }
+        }
     }
 
     private func session(_ name: String) -> [String: String]? {
@@ -29,51 +42,33 @@ import Testing
         ][name]
     }
 
+    // MARK: - In the process of the test
+
     /// In a session, beside other programs, one is used with arguments.
     @Test(
         arguments: [
-            ("--copy", "both", ["xclip"], "wl-copy", ["--type", "text/plain"]),
+            (.clipboard, "both", ["xclip"], "wl-copy", ["--type", "text/plain"]),
             (
-                "--copy", "X11", ["xsel", "wl-copy"], "xclip",
+                .clipboard, "X11", ["xsel", "wl-copy"], "xclip",
                 ["-selection", "clipboard", "-in"]
             ),
-            ("--copy", "X11", [], "xsel", ["--clipboard", "--input"]),
-            ("--type", "Wayland", [], "wtype", ["-"]),
-            ("--type", "X11", [], "xdotool", ["type", "--clearmodifiers", "--file", "-"]),
-            ("--type", "console", [], "ydotool", ["type", "--file", "-"]),
-        ] as [(String, String, [String], String, [String])])
+            (.clipboard, "X11", [], "xsel", ["--clipboard", "--input"]),
+            (.keyboard, "Wayland", [], "wtype", ["-"]),
+            (.keyboard, "X11", [], "xdotool", ["type", "--clearmodifiers", "--file", "-"]),
+            (.keyboard, "console", [], "ydotool", ["type", "--file", "-"]),
+        ] as [(TextSink, String, [String], String, [String])])
     func theProgramOfTheSessionGetsTheText(
-        _ option: String, _ name: String, _ others: [String], _ used: String,
+        _ sink: TextSink, _ name: String, _ others: [String], _ used: String,
         _ arguments: [String]
     ) async throws {
         for program in others + [used] { try desk.add(program) }
-        let result = try await send([option], on: try #require(session(name)))
-        #expect(result.status == .exited(0), "\(result.errorText)")
-        // The text is where it was asked for, and nowhere else; a line feed would be pasted too.
-        #expect(result.output.isEmpty)
+        let variables = try #require(session(name))
+        let doubt = await result(on: variables) { try sink.take("go forward") }
+        #expect(try doubt.get() == nil)
+        // A line feed would be pasted too.
         #expect(desk.text(of: used) == "go forward")
         #expect(desk.arguments(of: used) == arguments)
         for other in others { #expect(desk.text(of: other) == nil) }
-    }
-
-    @Test func aProgramForX11IsNotAskedToTypeOnWayland() async throws {
-        try desk.add("xdotool")
-        let result = try await send(["--type"], on: try #require(session("both")))
-        #expect(result.status == .exited(78))
-        #expect(result.errorText.contains("--type: wtype and ydotool are not installed"))
-        #expect(result.errorText.contains("hint: install one: sudo apt install wtype"))
-        #expect(desk.text(of: "xdotool") == nil)
-        #expect(server.requests.isEmpty)
-    }
-
-    @Test func whatATerminalWouldObeyIsNotTyped() async throws {
-        let answer = #"{"text": "--help \u001b]0;x\u0007\nrm -rf\t.\r \u009b2J\u202eevil\u2066"}"#
-        let hostile = try RecordingServer(otherwise: .answer(text: answer))
-        try desk.add("wtype")
-        let result = try await send(["--type"], on: desk.wayland, answer: hostile)
-        #expect(result.status == .exited(0), "\(result.errorText)")
-        #expect(desk.text(of: "wtype") == "--help  rm -rf . evil")
-        #expect(desk.arguments(of: "wtype") == ["-"])
     }
 
     @Test func aTextIsTypedWithoutEnterAndTab() {
@@ -84,31 +79,17 @@ import Testing
     @Test func theNextProgramIsTriedWhenOneFails() async throws {
         try desk.add("wtype", then: "echo 'no virtual keyboard' >&2; exit 1")
         try desk.add("ydotool")
-        let result = try await send(["--type"], on: desk.wayland)
-        #expect(result.status == .exited(0), "\(result.errorText)")
+        let doubt = await result(on: desk.wayland) { try TextSink.keyboard.take("go forward") }
+        #expect(try doubt.get() == nil)
         #expect(desk.text(of: "ydotool") == "go forward")
-        #expect(result.output.isEmpty)
     }
 
-    @Test func aTextThatNoProgramTakesIsPrinted() async throws {
-        try desk.add("wl-copy", then: "printf 'no \\033[31mcompositor\\n' >&2; exit 3")
-        let result = try await send(["--copy"], on: desk.wayland)
-        #expect(result.status == .exited(74))
-        #expect(result.outputText == "go forward\n")
-        #expect(
-            result.errorText.contains(
-                "utter: error: --copy: wl-copy ended with status 3: no compositor\n"))
-        #expect(result.errorText.contains("utter: hint: once that works, have the text again"))
-        #expect(result.hasPlainErrors)
-    }
-
-    @Test func whatYdotoolCannotTypeIsPrinted() async throws {
-        let german = try RecordingServer(otherwise: .answer(text: "grün"))
+    @Test func whatYdotoolCannotTypeIsAFailure() async throws {
         try desk.add("ydotool")
-        let result = try await send(["--type"], on: desk.console, answer: german)
-        #expect(result.status == .exited(74))
-        #expect(result.outputText == "grün\n")
-        #expect(result.errorText.contains("--type: ydotool can type ASCII only"))
+        let taken = await result(on: desk.console) { try TextSink.keyboard.take("grün") }
+        let error = #expect(throws: CommandFailure.self) { try taken.get() }
+        #expect(error?.status == .localIO)
+        #expect(error?.message == "--type: ydotool can type ASCII only")
         #expect(desk.text(of: "ydotool") == nil)
     }
 
@@ -118,7 +99,7 @@ import Testing
             ("X11", "before", nil, "before"), ("X11", "before", "other", "other"),
             ("X11", nil, nil, "Größe"), ("Wayland", "before", nil, "before"),
         ] as [(String, String?, String?, String)])
-    func whatAProgramWouldLoseIsPastedAndPrinted(
+    func whatAProgramWouldLoseIsPasted(
         _ name: String, _ before: String?, _ other: String?, _ after: String
     ) async throws {
         let isWayland = name == "Wayland"
@@ -128,17 +109,13 @@ import Testing
         try desk.addClipboard(
             board, reader: isWayland ? "wl-paste" : board, holding: before, pasting: typist,
             copying: other)
-        let result = try await send(
-            ["--type"], on: try #require(session(name)),
-            answer: RecordingServer(otherwise: .answer(text: text)))
-        #expect(result.status == .exited(0), "\(result.errorText)")
+        let variables = try #require(session(name))
+        let taken = await result(on: variables) { try TextSink.keyboard.take(text) }
+        let doubt = try #require(try taken.get())
         #expect(desk.pasted == text)
         #expect(desk.clipboard == after)
-        #expect(result.outputText == text + "\n")
-        #expect(
-            result.errorText.contains(
-                "warning: \(typist) cannot type this text: it was pasted with Ctrl+V"))
-        #expect(result.errorText.contains("the clipboard is left as it is") == (after != before))
+        #expect(doubt.hasPrefix("\(typist) cannot type this text: it was pasted with Ctrl+V"))
+        #expect(doubt.contains("the clipboard is left as it is") == (after != before))
     }
 
     /// So many different letters that are not ASCII.
@@ -148,38 +125,84 @@ import Testing
 
     @Test func wtypeTypes25LettersThatAreNotASCII() async throws {
         try desk.add("wtype")
-        let result = try await send(
-            ["--type"], on: desk.wayland,
-            answer: RecordingServer(otherwise: .answer(text: Self.letters(25))))
-        #expect(result.status == .exited(0) && result.output.isEmpty, "\(result.errorText)")
+        let doubt = await result(on: desk.wayland) { try TextSink.keyboard.take(Self.letters(25)) }
+        #expect(try doubt.get() == nil)
         #expect(desk.text(of: "wtype") == Self.letters(25))
     }
 
-    @Test func withoutADesktopNothingIsSent() async throws {
+    @Test func withoutADesktopNoTextIsTaken() async throws {
         try desk.add("wl-copy")
         // ydotool would do without a desktop, and is not there.
-        for option in ["--copy", "--type"] {
-            let result = try await send([option], on: desk.console)
-            #expect(result.status == .exited(78))
-            #expect(result.errorText.contains("\(option): there is no desktop"))
+        for (sink, option) in [(TextSink.clipboard, "--copy"), (.keyboard, "--type")] {
+            let checked = await result(on: desk.console) { try sink.check() }
+            let error = #expect(throws: CommandFailure.self) { try checked.get() }
+            #expect(error?.status == .configuration)
+            #expect(error?.message.hasPrefix("\(option): there is no desktop") == true)
         }
-        #expect(server.requests.isEmpty)
     }
 
     @Test func aProgramThatStaysInTheBackgroundIsNotWaitedFor() async throws {
         // As wl-copy does, with all that it was given.
         try desk.add("wl-copy", then: "/bin/sleep 20 &")
-        let result = try await send(["--copy"], on: desk.wayland)
-        #expect(result.status == .exited(0), "\(result.errorText)")
+        let doubt = await result(on: desk.wayland) { try TextSink.clipboard.take("go forward") }
+        #expect(try doubt.get() == nil)
         #expect(desk.text(of: "wl-copy") == "go forward")
     }
 
-    @Test func noSecretIsInTheirEnvironment() async throws {
+    // MARK: - What the command makes of it
+
+    @Test func aProgramForX11IsNotAskedToTypeOnWaylandAndNothingIsSent() async throws {
+        try desk.add("xdotool")
+        let bench = try bench(on: try #require(session("both")))
+        let result = try await bench.run("send", Clip.digits.path, "--type")
+        #expect(result.status == .exited(78))
+        #expect(result.errorText.contains("--type: wtype and ydotool are not installed"))
+        #expect(result.errorText.contains("hint: install one: sudo apt install wtype"))
+        #expect(desk.text(of: "xdotool") == nil)
+        #expect(bench.requests.isEmpty)
+    }
+
+    @Test func whatATerminalWouldObeyIsNotTyped() async throws {
+        let answer = #"{"text": "--help \u001b]0;x\u0007\nrm -rf\t.\r \u009b2J\u202eevil\u2066"}"#
+        try desk.add("wtype")
+        let result = try await bench(on: desk.wayland, hearing: answer).run(
+            "send", Clip.digits.path, "--type")
+        #expect(result.status == .exited(0), "\(result.errorText)")
+        #expect(result.output.isEmpty)
+        #expect(desk.text(of: "wtype") == "--help  rm -rf . evil")
+        #expect(desk.arguments(of: "wtype") == ["-"])
+    }
+
+    @Test func aTextThatNoProgramTakesIsPrinted() async throws {
+        try desk.add("wl-copy", then: "printf 'no \\033[31mcompositor\\n' >&2; exit 3")
+        let result = try await bench(on: desk.wayland).run("send", Clip.digits.path, "--copy")
+        #expect(result.status == .exited(74))
+        #expect(result.outputText == "go forward\n")
+        #expect(
+            result.errorText.contains(
+                "utter: error: --copy: wl-copy ended with status 3: no compositor\n"))
+        #expect(result.errorText.contains("utter: hint: once that works, have the text again"))
+        #expect(result.hasPlainErrors)
+    }
+
+    @Test func aTextThatWasPastedIsPrintedToo() async throws {
+        try desk.addClipboard("xclip", reader: "xclip", holding: "before", pasting: "xdotool")
+        let result = try await bench(on: desk.x11, hearing: "Größe").run(
+            "send", Clip.digits.path, "--type")
+        #expect(result.status == .exited(0), "\(result.errorText)")
+        #expect(desk.pasted == "Größe")
+        #expect(result.outputText == "Größe\n")
+        let warning = "warning: xdotool cannot type this text: it was pasted with Ctrl+V"
+        #expect(result.errorText.contains(warning))
+    }
+
+    @Test func theTextIsNowhereElseAndNoSecretIsInTheEnvironment() async throws {
         try desk.add("wl-copy")
         let secrets = ["UTTER_TOKEN": "s3cret-1", "DEEPGRAM_API_KEY": "s3cret-2"]
-        let result = try await send(
-            ["--copy"], on: desk.wayland.merging(secrets) { one, _ in one })
+        let result = try await bench(on: desk.wayland.merging(secrets) { one, _ in one }).run(
+            "send", Clip.digits.path, "--copy")
         #expect(result.status == .exited(0), "\(result.errorText)")
+        #expect(result.output.isEmpty)
         #expect(!desk.environment(of: "wl-copy").contains("s3cret"))
         #expect(desk.environment(of: "wl-copy").contains("WAYLAND_DISPLAY=wayland-1"))
     }
