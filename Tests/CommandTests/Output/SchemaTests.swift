@@ -30,11 +30,16 @@ import Testing
         )
     }
 
-    @Test func theObjectsOfJsonAreAsTheSchemaSays() async throws {
+    @Test func theObjectsOfJsonAndOfTheListAreAsTheirSchemasSay() async throws {
         let (bench, files) = try bench()
         let result = try await bench.start(["send", "--json", "-c", "retry.never=true"] + files)
             .result()
         #expect(try Schema(name: "outcome").judge(result.output) == files.count)
+        mkdir(bench.folder.path("state/utter/takes/not-a-take"), 0o700)
+        let list = try await bench.run("list", "--json")
+        #expect(try Schema(name: "list").judge(list.output) == 1)
+        #expect(list.outputText.contains("\"foreign\""))
+        #expect(list.outputText.contains("\"kept\""))
     }
 
     @Test func bothSchemasSayTheSameOfAnOutcome() throws {
@@ -80,22 +85,14 @@ import Testing
         #expect(outcomes.first?["outcome"]?["text"] == .string("go forward"))
     }
 
-    @Test func theEventsOfAVoiceAreAsTheSchemaSays() async throws {
+    @Test func theEventsOfAVoiceAreAsTheSchemaSaysAndItsTextGoesToAFile() async throws {
         let bench = try Bench(server: .hearing(Self.words), microphone: try VirtualMicrophone())
-        let result = try await bench.run("--for", "500ms", "--events")
+        let path = bench.folder.path("note.txt")
+        let result = try await bench.run("--for", "500ms", "--events", "-o", path)
         #expect(result.status == .exited(0), "\(result.errorText)")
         #expect(try Schema(name: "events").judge(result.output) > 3)
         #expect(result.outputText.contains(#""event":"progress""#))
-    }
-
-    @Test func theListIsAsTheSchemaSays() async throws {
-        let (bench, files) = try bench()
-        _ = try await bench.start(["send", "-c", "retry.never=true", "-q"] + files).result()
-        mkdir(bench.folder.path("state/utter/takes/not-a-take"), 0o700)
-        let result = try await bench.run("list", "--json")
-        #expect(try Schema(name: "list").judge(result.output) == 1)
-        #expect(result.outputText.contains("\"foreign\""))
-        #expect(result.outputText.contains("\"kept\""))
+        #expect(try readFile(path) == Array("go forward\n".utf8))
     }
 
     @Test func aFailureBeforeATakeIsAnEvent() async throws {
@@ -103,15 +100,6 @@ import Testing
             "--events", "-c", "keep.required=true", "-c", "retry.never=true", "--for", "1s")
         #expect(result.status != .exited(0))
         #expect(try Schema(name: "events").judge(result.output) >= 1)
-    }
-
-    @Test func theTextOfEventsGoesToAFile() async throws {
-        let (bench, files) = try bench()
-        let path = bench.folder.path("note.txt")
-        let result = try await bench.run("send", "--events", files[0], "-o", path)
-        #expect(result.status == .exited(0), "\(result.errorText)")
-        #expect(try Schema(name: "events").judge(result.output) > 2)
-        #expect(try readFile(path) == Array("go forward\n".utf8))
     }
 
     @Test func jsonIsHarmlessToATerminal() async throws {
