@@ -229,21 +229,31 @@ import Testing
         String(decoding: try bench.folder.read(name), as: UTF8.self)
     }
 
-    @Test func eachTextIsInAFileOfItsName() async throws {
+    /// A word without times, or with ones that cannot be, is in the text alone; the recording has an end.
+    private static let odd = """
+        {"text":"go forward ten meters","words":[{"word":"go","start":0.1,"end":0.4},\
+        {"word":"forward","start":0.5,"end":360000},{"word":"meters","start":2,"end":1}]}
+        """
+
+    @Test func eachTextIsInAFileOfItsNameWithTheTimesThatItsWordsHave() async throws {
         let server = try RecordingServer(
-            scripts: [.answer(text: "one")], otherwise: .answer(text: Self.timed))
+            scripts: [.answer(text: "one"), .answer(text: Self.timed)],
+            otherwise: .answer(text: Self.odd))
         let bench = try Bench(server: server)
         let out = bench.folder.path("out")
-        let result = try await bench.run(
-            "send", Clip.digits.path, Clip.goForward.path, "--output-dir", out)
+        let clips = [Clip.digits, .cards, .goForward]
+        let result = try await bench.start(
+            ["send"] + clips.map(\.path) + ["--output-dir", out]
+        ).result()
         #expect(result.status == .exited(0), "\(result.errorText)")
         #expect(result.output.isEmpty)
-        let names = [Clip.digits, .goForward].map { TranscriptFolder.name(of: $0.path) }
+        let names = clips.map { TranscriptFolder.name(of: $0.path) }
         #expect(try text(bench, "out/\(names[0]).txt") == "one\n")
+        let timed = names[1...].flatMap { name in
+            ["json", "srt", "txt", "vtt"].map { "\(name).\($0)" }
+        }
         #expect(
-            try bench.folder.names(in: "out").sorted()
-                == (["\(names[0]).txt"]
-                + ["json", "srt", "txt", "vtt"].map { "\(names[1]).\($0)" }).sorted())
+            try bench.folder.names(in: "out").sorted() == (["\(names[0]).txt"] + timed).sorted())
         #expect(
             try text(bench, "out/\(names[1]).srt")
                 == "1\n00:00:00,100 --> 00:00:01,250\ngo forward\n")
@@ -253,26 +263,11 @@ import Testing
         let json = try bench.folder.read("out/\(names[1]).json")
         #expect(try Schema(name: "outcome").judge(json) == 1)
         #expect(try ParsedJSON(json)["text"] == .string("go forward"))
-    }
-
-    /// A word without times, or with ones that cannot be, is in the text alone; the recording has an end.
-    @Test func aWordWithoutTimesIsToldAndNoCueEndsBehindTheRecording() async throws {
-        let words = """
-            {"text":"go forward ten meters","words":[{"word":"go","start":0.1,"end":0.4},\
-            {"word":"forward","start":0.5,"end":360000},{"word":"meters","start":2,"end":1}]}
-            """
-        let server = try RecordingServer(otherwise: .answer(text: words))
-        let bench = try Bench(server: server)
-        let out = bench.folder.path("out")
-        let result = try await bench.run(
-            "send", Clip.goForward.path, "--output-dir", out)
-        #expect(result.status == .exited(0), "\(result.errorText)")
-        let place = "out/\(TranscriptFolder.name(of: Clip.goForward.path)).srt"
+        let odd = "\(out)/\(names[2]).srt"
         #expect(
             result.errorText.contains(
-                "warning: 2 words of the text have no times, and are not in "
-                    + "'\(bench.folder.path(place))'"))
-        let times = try text(bench, place).split(separator: "\n")
+                "warning: 2 words of the text have no times, and are not in '\(odd)'"))
+        let times = try text(bench, "out/\(names[2]).srt").split(separator: "\n")
         #expect(times.count == 3 && times[1].hasPrefix("00:00:00,100 --> 00:00:02,"), "\(times)")
     }
 

@@ -6,50 +6,50 @@ import Testing
 
 /// Rules for texts as a person has them: a list, a filter, and where the texts go.
 struct TextRuleTests {
+    /// A bench whose service answers with this text, and the person's list of words.
+    private func bench(hearing text: String, words: String) throws -> Bench {
+        let bench = try Bench(server: .hearing(#"{"text": "\#(text)"}"#))
+        bench.makeConfigurationFolder()
+        try bench.folder.write(Array(words.utf8), to: ".config/utter/words.toml")
+        return bench
+    }
+
+    /// Sends a recording to a service that takes a prompt, and returns the body of its request.
+    private func body(on bench: Bench, _ options: [String] = []) async throws -> [UInt8] {
+        let server = try #require(bench.server)
+        let sent = try await bench.start(
+            ["send", "--service", "whisper-cpp", "--to", server.url()] + options
+                + [try bench.fresh(.goForward)]
+        ).result()
+        #expect(sent.status == .exited(0), "\(sent.errorText)")
+        return try #require(server.requests.last).body
+    }
+
+    private func expect(_ prompt: String, in body: [UInt8]) {
+        let field = Array("name=\"prompt\"\r\n\r\n\(prompt)".utf8)
+        #expect(!body.ranges(of: field).isEmpty, "\(prompt)")
+    }
+
     /// Services that take a prompt are told the words, unless the person gives another one.
     @Test func aServiceIsToldToExpectTheWords() async throws {
-        let bench = try Bench(server: .hearing(#"{"text": "the queue"}"#))
-        bench.makeConfigurationFolder()
-        try bench.folder.write(
-            Array("cue = \"queue\"\n\"cube control\" = \"kubectl\"\n[de]\na = \"Würfel\"\n".utf8),
-            to: ".config/utter/words.toml")
-        let url = try #require(bench.environment["UTTER_URL"])
-        for options in [[], ["--prompt", "my own"], ["--language", "de"]] {
-            let sent = try await bench.start(
-                ["send", "--service", "whisper-cpp", "--to", url] + options
-                    + [try bench.fresh(.goForward)]
-            ).result()
-            #expect(sent.status == .exited(0), "\(sent.errorText)")
-        }
-        let bodies = (bench.server?.requests ?? []).map(\.body)
-        let prompts = [["queue, kubectl"], ["my own"], ["queue, kubectl, Würfel"]]
-        for (body, prompt) in zip(bodies, prompts) {
-            let field = "name=\"prompt\"\r\n\r\n\(prompt[0])\r\n"
-            #expect(!body.ranges(of: Array(field.utf8)).isEmpty, "\(prompt)")
+        let bench = try bench(
+            hearing: "the queue",
+            words: "cue = \"queue\"\n\"cube control\" = \"kubectl\"\n[de]\na = \"Würfel\"\n")
+        let prompts: [([String], String)] = [
+            ([], "queue, kubectl"), (["--prompt", "my own"], "my own"),
+            (["--language", "de"], "queue, kubectl, Würfel"),
+        ]
+        for (options, prompt) in prompts {
+            expect(prompt + "\r\n", in: try await body(on: bench, options))
         }
     }
 
     /// A list that is too long for a prompt gives the service the words that the last texts use.
     @Test func theWordsOfALongListThatAreUsedReachTheService() async throws {
-        let bench = try Bench(server: .hearing(#"{"text": "word-78, word-79"}"#))
-        bench.makeConfigurationFolder()
         let lines = (10..<80).map { "\"word \($0)\" = \"word-\($0)\"\n" }.joined()
-        try bench.folder.write(Array(lines.utf8), to: ".config/utter/words.toml")
-        let url = try #require(bench.environment["UTTER_URL"])
-        for _ in 0..<2 {
-            let sent = try await bench.start(
-                [
-                    "send", "--service", "whisper-cpp", "--to", url, try bench.fresh(.goForward),
-                ]
-            ).result()
-            #expect(sent.status == .exited(0), "\(sent.errorText)")
-        }
-        let bodies = (bench.server?.requests ?? []).map(\.body)
-        for (body, first) in zip(bodies, ["word-10, word-11, ", "word-78, word-79, word-10, "]) {
-            let field = "name=\"prompt\"\r\n\r\n\(first)"
-            #expect(!body.ranges(of: Array(field.utf8)).isEmpty, "\(first)")
-        }
-        #expect(bodies.count == 2)
+        let bench = try bench(hearing: "word-78, word-79", words: lines)
+        expect("word-10, word-11, ", in: try await body(on: bench))
+        expect("word-78, word-79, word-10, ", in: try await body(on: bench))
     }
 
     /// A filter has no secret, and its text goes wherever one goes.
@@ -79,9 +79,7 @@ struct TextRuleTests {
     ])
     func soundsAreLeftOutWhereTheLanguageIsKnown(_ setting: String, _ text: String) async throws {
         let bench = try Bench(server: .hearing(#"{"text": "um hello uh there"}"#))
-        bench.makeConfigurationFolder()
-        try bench.folder.write(
-            Array("\(setting)[text]\nfillers = true\n".utf8), to: ".config/utter/config.toml")
+        try bench.configure("\(setting)[text]\nfillers = true\n")
         let sent = try await bench.run("send", Clip.goForward.path)
         #expect(sent.status == .exited(0), "\(sent.errorText)")
         #expect(sent.outputText == text)
@@ -89,12 +87,8 @@ struct TextRuleTests {
 
     /// A list that cannot be read costs the rules, and no voice.
     @Test func aBrokenListIsToldAndTheTextComes() async throws {
-        let bench = try Bench(server: .hearing(#"{"text": "as it was"}"#))
-        bench.makeConfigurationFolder()
-        try bench.folder.write(Array("as = 3\n".utf8), to: ".config/utter/words.toml")
-        let sent = try await bench.start(
-            ["send", "-c", "output.filter=sed s/as/As/", Clip.goForward.path]
-        ).result()
+        let sent = try await bench(hearing: "as it was", words: "as = 3\n").run(
+            "send", "-c", "output.filter=sed s/as/As/", Clip.goForward.path)
         #expect(sent.status == .exited(0))
         #expect(sent.outputText == "As it was\n")
         #expect(sent.errorText.contains("warning: "))
