@@ -58,11 +58,11 @@ import Testing
     @Test(arguments: ["ogg-opus", "flac", "wav"])
     func theFormatDoesNotMatter(_ format: String) async throws {
         let bench = try Bench()
-        for _ in 0..<3 {
+        for _ in 0..<2 {
             let result = try await send(bench, Clip.digits.path, "--format", format)
             #expect(result.status == .exited(75))
+            #expect(try bench.takes().count == 1)
         }
-        #expect(try bench.takes().count == 1)
     }
 
     @Test func anotherFileOrAnotherServiceIsAnotherTake() async throws {
@@ -158,8 +158,8 @@ import Testing
 
     @Test func anEncryptedTakeDoesNotTellWhichFileItIs() async throws {
         let bench = try Bench()
-        let key = bench.folder.path("key")
-        _ = try await bench.run("key", "new", key)
+        let text = "utter-key-" + String(repeating: "0123456789abcdef", count: 4)
+        let key = try bench.folder.write(Array("\(text)\n".utf8), to: "key")
         for _ in 0..<2 {
             #expect(
                 try await send(bench, Clip.digits.path, "--encrypt-key", key).status == .exited(75))

@@ -180,14 +180,10 @@ import Utter
 @Suite struct SecretCommandTests {
     @Test func whatACommandHasStartedGoesWithItWhenTimeIsUp() async throws {
         let folder = try TemporaryFolder()
-        let pipe = folder.path("pipe")
-        try #require(mkfifo(pipe, 0o600) == 0)
-        let reading = open(pipe, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
-        try #require(reading >= 0)
-        defer { close(reading) }
+        let pipe = try LifePipe(in: folder)
         // Two generations of it hold the pipe open; each would for ten minutes.
         let command = SecretCommand(
-            command: "exec 3>\(pipe); echo x >&3; sh -c 'sleep 600; true'; sleep 600",
+            command: "exec 3>\(pipe.path); echo x >&3; sh -c 'sleep 600; true'; sleep 600",
             option: "--key")
         let message = await onOwnThread { () -> String in
             do throws(CommandFailure) {
@@ -198,24 +194,23 @@ import Utter
             }
         }
         #expect(message == "--key: the command did not end within 4.00 s")
-        // The last of them is gone when the pipe has no writer any more.
-        let hungUp = await onOwnThread {
-            var event = pollfd(fd: reading, events: 0, revents: 0)
-            return poll(&event, 1, Int32(Duration.patience.components.seconds) * 1_000)
-        }
-        #expect(hungUp == 1)
+        #expect(await pipe.isClosed())
     }
 
-    @Test func whatACommandLeavesInTheBackgroundIsNotWaitedFor() async throws {
-        // As an agent would, it holds the pipe open and prints nothing.
-        let folder = try TemporaryFolder()
-        let number = folder.path("number")
-        let command = SecretCommand(
-            command: "(sleep 600 & echo $! >\(number)); echo tok", option: "--key")
-        let output = await onOwnThread { () -> [UInt8]? in
+    /// What a command prints; nil when it fails.
+    private func output(of command: String) async -> [UInt8]? {
+        let command = SecretCommand(command: command, option: "--key")
+        return await onOwnThread { () -> [UInt8]? in
             // What fails has no output.
             try? command.output(within: .patience)
         }
+    }
+
+    @Test func whatACommandLeavesInTheBackgroundIsNotWaitedFor() async throws {
+        let folder = try TemporaryFolder()
+        let number = folder.path("number")
+        // As an agent would, it holds the pipe open and prints nothing.
+        let output = await output(of: "(sleep 600 & echo $! >\(number)); echo tok")
         #expect(output == Array("tok\n".utf8))
         let process = try #require(
             Int32(String(decoding: try readFile(number), as: UTF8.self).dropLast()))
@@ -224,13 +219,7 @@ import Utter
     }
 
     @Test func theRestOfALineMayComeFromTheBackground() async throws {
-        let command = SecretCommand(
-            command: "(sleep 0.2; echo en) & printf tok", option: "--key")
-        let output = await onOwnThread { () -> [UInt8]? in
-            // As above.
-            try? command.output(within: .patience)
-        }
-        #expect(output == Array("token\n".utf8))
+        #expect(await output(of: "(sleep 0.2; echo en) & printf tok") == Array("token\n".utf8))
     }
 
     @Test func aCommandHearsThatItsTokenWasRefusedAndSaysHowItEnded() async throws {
