@@ -52,14 +52,14 @@ import Testing
             url = "\(server.url())"
             token-variable = "MY_OWN_TOKEN"
             """)
-        let run = try bench.start(
+        let result = try await bench.start(
             ["send", Clip.digits.path, "--service", "mine", "--run", "env"],
             variables: [
                 "UTTER_TOKEN": "s3cret-1", "MY_OWN_TOKEN": "s3cret-2", "OPENAI_API_KEY": "s3cret-3",
                 "UTTER_URL": "http://127.0.0.1:9/?key=s3cret-4", "UTTER_PROXY_LOGIN": "a:s3cret-5",
                 "MINE": "not secret",
-            ])
-        let result = try await run.result()
+            ]
+        ).result()
         #expect(result.status == .exited(0), "\(result.errorText)")
         #expect(result.outputText.contains("MINE=not secret"))
         #expect(!result.outputText.contains("s3cret"))

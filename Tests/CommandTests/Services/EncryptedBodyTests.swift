@@ -19,11 +19,6 @@ import Testing
         )
     }
 
-    /// A file whose first line is no random key.
-    private func passphrase(_ bench: Bench) throws -> String {
-        try bench.folder.write(Array("a long passphrase of mine\n".utf8), to: "passphrase")
-    }
-
     @Test func theEndpointReadsItWithTheKeyAlone() async throws {
         let (bench, key, other) = try bench()
         let (server, url) = try await bench.serve("--grammar", Bench.grammar, "--key", key)
@@ -59,7 +54,8 @@ import Testing
         #expect(result.errorText.contains("the body is encrypted, and this endpoint has no key"))
         server.signal(SIGTERM)
         _ = try await server.result()
-        let refused = try await bench.run("serve", "--port", "0", "--key", try passphrase(bench))
+        let words = try bench.folder.write(Array("a long passphrase of mine\n".utf8), to: "words")
+        let refused = try await bench.run("serve", "--port", "0", "--key", words)
         #expect(refused.status == .exited(78))
         #expect(refused.errorText.contains("does not hold a random key"))
     }

@@ -237,7 +237,6 @@ import Testing
     @Test func aClientOfOpenAIsUsesItThroughAWebServerWithTLSAndAToken() async throws {
         let bench = try Bench()
         let token = try bench.folder.write(Array("sesame\n".utf8), to: "token")
-        chmod(token, 0o600)
         let (server, url) = try await bench.serve("--grammar", grammar, "--token-file", token)
         let port = url.split(separator: ":").last?.prefix { $0.isNumber }
         let front = try await TLSFront(to: try #require(port.flatMap { UInt16($0) }))

@@ -37,17 +37,20 @@ import Testing
             scripts: [.json(#"{"text":""}"#)],
             otherwise: .answer(status: 401, text: "{\"error\":{\"message\":\"bad token\"}}"))
         let bench = try Bench.withProfiles(["mine": profile(server)])
-        let arguments = ["services", "check", "mine", "--set", "region=eu"]
-        let missing = try await bench.start(arguments).result()
+        func check(_ words: String..., key: String? = "sesame") async throws -> CommandResult {
+            try await bench.start(
+                ["services", "check", "mine"] + words,
+                variables: key.map { ["MINE_KEY": $0] } ?? [:]
+            ).result()
+        }
+        let missing = try await check("--set", "region=eu", key: nil)
         #expect(missing.status == .exited(78))
         #expect(missing.errorText.contains("MINE_KEY is not set"), "\(missing.errorText)")
-        let word = try await bench.start(
-            ["services", "check", "mine"], variables: ["MINE_KEY": "sesame"]
-        ).result()
+        let word = try await check()
         #expect(word.status == .exited(64))
         #expect(word.errorText.contains("Mine needs a region"), "\(word.errorText)")
         #expect(server.connectionCount == 0)
-        let good = try await bench.start(arguments, variables: ["MINE_KEY": "sesame"]).result()
+        let good = try await check("--set", "region=eu")
         #expect(good.status == .exited(0), "\(good.errorText)")
         #expect(good.outputText.contains("answer    status 200"), "\(good.outputText)")
         #expect(good.outputText.contains("text      none, as is right for a tone"))
@@ -57,7 +60,7 @@ import Testing
         #expect(request["Authorization"] == "Bearer sesame")
         // Half a second of 16-bit samples behind the header of a WAV file.
         #expect(request.body.count == 44 + 16_000)
-        let refused = try await bench.start(arguments, variables: ["MINE_KEY": "sesame"]).result()
+        let refused = try await check("--set", "region=eu")
         #expect(refused.status == .exited(77))
         #expect(refused.outputText.contains("answer    status 401"))
         #expect(refused.errorText.contains("bad token"), "\(refused.errorText)")
@@ -130,7 +133,6 @@ import Testing
         let path = try bench.folder.write(
             Array("url = \"\(server.url("/x"))\"\n[[formats]]\ncodec = \"pcm\"".utf8),
             to: "draft.toml")
-        chmod(path, 0o600)
         let result = try await bench.run("services", "test", path, "--with", Clip.goForward.path)
         #expect(result.status == .exited(0), "\(result.errorText)")
         #expect(result.outputText.contains("text      heard"))
