@@ -118,32 +118,26 @@ import Testing
 
     /// A place that cannot be written ends with one status, whichever option names it.
     @Test func whatCannotBeWrittenIsSaidBeforeAnythingIsSent() async throws {
-        let places: [(String, String, () throws -> Void)] = [
-            ("-o: 'PLACE/none/note.txt'", "No such file or directory", sink("none/note.txt")),
-            ("-o: 'PLACE/.'", "Is a directory", sink(".")),
-            ("--output-dir: 'PLACE/none/x'", "No such file or directory", output("none/x")),
-            ("--output-dir: 'PLACE/file'", "Not a directory", output("file")),
-        ]
         try bench.folder.write([], to: "file")
-        for (place, reason, check) in places {
-            let error = #expect(throws: CommandFailure.self) { try check() }
+        for (option, name, reason) in [
+            ("-o", "none/note.txt", "No such file or directory"), ("-o", ".", "Is a directory"),
+            ("--output-dir", "none/x", "No such file or directory"),
+            ("--output-dir", "file", "Not a directory"),
+        ] {
+            let path = bench.folder.path(name)
+            let error = #expect(throws: CommandFailure.self) {
+                if option == "-o" {
+                    try TextSink.file(path).check()
+                } else {
+                    _ = try TranscriptFolder(path, replaces: false, of: ["a.wav"])
+                }
+            }
             #expect(error?.status == .configuration)
-            let named = place.replacing("PLACE", with: bench.folder.path)
-            #expect(error?.message == "\(named) cannot be written: \(reason)")
+            #expect(error?.message == "\(option): '\(path)' cannot be written: \(reason)")
         }
         let result = try await bench.run("send", Clip.digits.path, "-o", bench.folder.path)
         #expect(result.status == .exited(78))
         #expect(server.connectionCount == 0)
-    }
-
-    private func sink(_ name: String) -> () throws -> Void {
-        { [bench] in try TextSink.file(bench.folder.path(name)).check() }
-    }
-
-    private func output(_ name: String) -> () throws -> Void {
-        { [bench] in
-            _ = try TranscriptFolder(bench.folder.path(name), replaces: false, of: ["a.wav"])
-        }
     }
 
     @Test func aTextThatItsFileDoesNotTakeIsPrinted() async throws {
