@@ -45,21 +45,6 @@ import Testing
         #expect(!(try await server.result().errorText.contains("utter-key")))
     }
 
-    @Test func anEndpointWithoutTheKeySaysSo() async throws {
-        let (bench, key, _) = try bench()
-        let (server, url) = try await bench.serve("--grammar", Bench.grammar)
-        let result = try await bench.run(
-            "send", "--to", url, "-c", "body.key-file=\(key)", Clip.goForward.path)
-        #expect(result.status != .exited(0))
-        #expect(result.errorText.contains("the body is encrypted, and this endpoint has no key"))
-        server.signal(SIGTERM)
-        _ = try await server.result()
-        let words = try bench.folder.write(Array("a long passphrase of mine\n".utf8), to: "words")
-        let refused = try await bench.run("serve", "--port", "0", "--key", words)
-        #expect(refused.status == .exited(78))
-        #expect(refused.errorText.contains("does not hold a random key"))
-    }
-
     @Test func aStoredBodyIsExportedWithTheKey() async throws {
         let store = try FileServer(keepsConnections: true)
         let (bench, key, other) = try bench(store.server)

@@ -7,7 +7,7 @@ import Testing
 @Suite struct ServeTests {
     private let grammar = Bench.grammar
 
-    @Test func itPrintsItsUrlRecognisesUploadsAndFormsAndEndsWithCtrlC() async throws {
+    @Test func itPrintsItsUrlRecognisesWhatItCanReadAndEndsWithCtrlC() async throws {
         let bench = try Bench()
         let (server, url) = try await bench.serve("--grammar", grammar)
         let upload = try await bench.run("send", "--to", url, Clip.goForward.path)
@@ -24,6 +24,12 @@ import Testing
                     "\(format), \(framing): \(result.errorText)")
             }
         }
+        let key = "utter-key-" + String(repeating: "0123456789abcdef", count: 4)
+        let file = try bench.folder.write(Array("\(key)\n".utf8), to: "key")
+        let secret = try await bench.run(
+            "send", "--to", url, "-c", "body.key-file=\(file)", Clip.goForward.path)
+        #expect(secret.status != .exited(0))
+        #expect(secret.errorText.contains("the body is encrypted, and this endpoint has no key"))
         server.signal(SIGINT)
         Self.expectQuietEnd(try await server.result())
     }
@@ -112,8 +118,10 @@ import Testing
         let (bench, other) = (try Bench(), try RecordingServer())
         let key = try bench.folder.write(Array("sesame\n".utf8), to: "key")
         chmod(key, 0o644)
+        let words = try bench.folder.write(Array("a long passphrase of mine\n".utf8), to: "words")
         for (options, reason) in [
             (["--port", "0", "--token-file", key], "can be read by others"),
+            (["--port", "0", "--key", words], "does not hold a random key"),
             (["--port", "\(other.port)", "--grammar", grammar], "\(other.port)"),
             (["--port", "0", "--grammar", "missing.gram"], "missing.gram"),
         ] {
