@@ -6,15 +6,11 @@ import Testing
 
 /// `utter play`, by a program that writes what it hears, and `utter export`.
 @Suite struct PlayTests {
-    static let formats = ["pcm", "wav", "ogg-opus", "flac"]
-
     /// Keeps a take that could not be delivered, and returns its samples as an export has them.
     private func keep(
         _ clip: Clip = .goForward, as format: String = "pcm", in bench: Bench
     ) async throws -> [UInt8] {
-        let result = try await bench.run(
-            "send", "-q", "-c", "retry.never=true", "--format", format, clip.path)
-        #expect(result.status == .exited(75))
+        _ = try await bench.keep(clip, "--format", format)
         let path = bench.folder.path("\(format).wav")
         #expect(try await bench.run("export", "last", path).status == .exited(0))
         return Array(try readFile(path)[44...])
@@ -24,13 +20,12 @@ import Testing
     private struct Players: Sendable {
         let folder: TemporaryFolder
 
-        /// Each writes its arguments, and runs the script.
-        init(_ names: [String], _ script: String) throws {
-            folder = try TemporaryFolder()
-            for name in names {
-                let text = "#!/bin/sh\necho \"$*\" >\"$0.words\"\n\(script)\n"
-                try folder.writeProgram(text, to: name)
-            }
+        init() throws { folder = try TemporaryFolder() }
+
+        /// Adds one that writes its arguments, and runs the script.
+        func add(_ name: String, _ script: String = "") throws {
+            let text = "#!/bin/sh\necho \"$*\" >\"$0.words\"\n\(script)\n"
+            try folder.writeProgram(text, to: name)
         }
 
         func words(of name: String) -> String? {
@@ -50,15 +45,18 @@ import Testing
     private func stage(
         _ names: [String], _ script: String = "/bin/cat >\"$0.heard\""
     ) throws -> (Players, Bench) {
-        let players = try Players(names, script)
+        let players = try Players()
+        for name in names { try players.add(name, script) }
         return (players, try Bench(["PATH": players.folder.path]))
     }
 
-    @Test(arguments: formats)
-    func aplayPlaysEverySampleOnALoudspeaker(_ format: String) async throws {
+    /// Real time; what a program is given of each format does not depend on the program.
+    @Test func aplayPlaysEverySampleOnALoudspeaker() async throws {
         let speaker = try VirtualLoudspeaker()
         let bench = try Bench(speaker.environment)
-        let samples = try await keep(as: format, in: bench)
+        let list = try await bench.run("devices", "--playback")
+        #expect(list.outputText == "default   Default (default)\nspeakers  Loud\n")
+        let samples = try await keep(as: "ogg-opus", in: bench)
         let result = try await bench.run("play", "last", "--device", "speaker")
         #expect(result.status == .exited(0), "\(result.errorText)")
         // It fills its last period with silence.
@@ -66,96 +64,80 @@ import Testing
         #expect(speaker.heard.dropFirst(samples.count).allSatisfy { $0 == 0 })
     }
 
-    @Test(
-        arguments: [
-            (["pw-play", "paplay", "aplay"], "ogg-opus"), (["paplay", "aplay"], "flac"),
-            (["aplay"], "wav"), (["aplay"], "pcm"),
-        ] as [([String], String)])
-    func theFirstThatIsInstalledGetsEverySampleAndNothingElse(
-        _ names: [String], _ format: String
-    ) async throws {
+    @Test func theFirstThatIsInstalledGetsEverySampleAndNothingElse() async throws {
+        let names = ["pw-play", "paplay", "aplay"]
         let (players, bench) = try stage(names)
-        let samples = try await keep(as: format, in: bench)
-        let result = try await bench.run("play", "last")
-        #expect(result.status == .exited(0))
-        #expect(result.output.isEmpty)
-        #expect(result.error.isEmpty)
-        #expect(try players.heard(of: names[0]) == samples)
-        for name in names.dropFirst() { #expect(players.words(of: name) == nil) }
+        for (number, format) in ["ogg-opus", "flac", "wav", "pcm"].enumerated() {
+            let samples = try await keep(as: format, in: bench)
+            let result = try await bench.run("play", "last")
+            #expect(result.status == .exited(0))
+            #expect(result.output.isEmpty)
+            #expect(result.error.isEmpty)
+            let name = names[min(number, 2)]
+            #expect(try players.heard(of: name) == samples)
+            for other in names.drop(while: { $0 != name }).dropFirst() {
+                #expect(players.words(of: other) == nil)
+            }
+            if name != "aplay" { #expect(unlink(players.folder.path(name)) == 0) }
+        }
     }
 
-    @Test func aDeviceIsOneOfALSAsWhichAplayKnows() async throws {
-        let (players, bench) = try stage(["pw-play", "aplay"])
-        _ = try await keep(in: bench)
-        let result = try await bench.run("play", "last", "--device", "hw:1,0")
-        #expect(result.status == .exited(0))
+    @Test func whatCannotBePlayedIsSaidWithTheReason() async throws {
+        let (players, bench) = try stage([])
+        let take = try await bench.keep()
+        let missing = try await bench.run("play", "2099")
+        #expect(missing.status == .exited(66))
+        #expect(missing.errorText.contains("utter: error: there is no take '2099'\n"))
+        for options in [[], ["--device", "hw:0"]] {
+            let result = try await bench.start(["play", "last"] + options).result()
+            #expect(result.status == .exited(78))
+            #expect(
+                result.errorText.contains("utter: hint: install one: sudo apt install alsa-utils"))
+        }
+        try players.add("pw-play")
+        try players.add("aplay", "echo 'aplay: no such card' >&2; exit 1")
+        // A device is one of ALSA's, which aplay knows.
+        let refused = try await bench.run("play", "last", "--device", "hw:1,0")
         #expect(players.words(of: "aplay") == "-q -D hw:1,0 -\n")
         #expect(players.words(of: "pw-play") == nil)
-    }
-
-    @Test func whatTheProgramComplainsOfIsSaid() async throws {
-        let (players, bench) = try stage(["aplay"], "echo 'aplay: no such card' >&2; exit 1")
-        defer { withExtendedLifetime(players) {} }
-        _ = try await keep(in: bench)
-        let result = try await bench.run("play", "last")
-        #expect(result.status == .exited(66))
-        #expect(result.errorText.contains("utter: error: aplay: aplay: no such card\n"))
-        #expect(result.errorText.contains("utter: hint: run 'utter devices --playback', and pass"))
-    }
-
-    @Test func theDevicesThatPlayAreListed() async throws {
-        let speaker = try VirtualLoudspeaker()
-        let list = try await Bench(speaker.environment).run("devices", "--playback")
-        withExtendedLifetime(speaker) {}
-        #expect(list.outputText == "default   Default (default)\nspeakers  Loud\n")
-    }
-
-    @Test(arguments: [[], ["--device", "hw:0"]])
-    func withoutAProgramItIsSaidWhichToInstall(_ options: [String]) async throws {
-        let (players, bench) = try stage([])
-        defer { withExtendedLifetime(players) {} }
-        _ = try await keep(in: bench)
-        let result = try await bench.start(["play", "last"] + options).result()
-        #expect(result.status == .exited(78))
-        #expect(result.errorText.contains("utter: hint: install one: sudo apt install alsa-utils"))
+        #expect(refused.status == .exited(66))
+        #expect(refused.errorText.contains("utter: error: aplay: aplay: no such card\n"))
+        #expect(refused.errorText.contains("utter: hint: run 'utter devices --playback', and pass"))
+        #expect(truncate("\(take.path)/audio.wav", 44) == 0)
+        let empty = try await bench.run("play", "last")
+        #expect(empty.status == .exited(65))
+        #expect(empty.errorText.contains("take \(take.id) has no sound in it\n"))
     }
 
     @Test(arguments: [
         ("pcm", "out.mp3", "WAV"), ("wav", "out.raw", "WAV"), ("ogg-opus", "out.m4a", "Ogg Opus"),
         ("flac", "out.MP3", "FLAC"),
     ])
-    func anExportWhoseNamePromisesAnotherFormIsRefused(
+    func anExportIsWhatItsNameSaysOrIsRefused(
         _ format: String, _ name: String, _ form: String
     ) async throws {
         let bench = try Bench()
-        _ = try await keep(as: format, in: bench)
-        let path = bench.folder.path(name)
-        let result = try await bench.run("export", "last", path)
-        #expect(result.status == .exited(64))
-        #expect(
-            result.errorText.hasPrefix(
-                "utter: error: '\(path)' would hold \(form), despite its name\n"))
-        #expect(result.errorText.contains("utter: hint: name it with ."))
-        #expect(access(path, F_OK) != 0)
-        #expect(try await bench.run("export", "last", path + ".wav").status == .exited(0))
-    }
-
-    @Test(arguments: formats, ["flac", "OGG"])
-    func anExportIsWhatItsNameSays(_ format: String, _ ending: String) async throws {
-        let bench = try Bench()
         let samples = try await keep(as: format, in: bench)
-        let path = bench.folder.path("out.\(ending)")
-        #expect(try await bench.run("export", "last", path).status == .exited(0))
-        guard ending == "flac" else {
-            #expect(try ForeignTool("opusinfo").run([path]).complaint == "")
-            return
-        }
+        let (flac, ogg) = (bench.folder.path("out.flac"), bench.folder.path("out.OGG"))
+        #expect(try await bench.run("export", "last", flac).status == .exited(0))
         // Its sum is there, and right: otherwise this would be warned of.
         let told = try ForeignTool("flac").run([
-            "-w", "-s", "-d", "-c", "--force-raw-format", "--endian=little", "--sign=signed", path,
+            "-w", "-s", "-d", "-c", "--force-raw-format", "--endian=little", "--sign=signed", flac,
         ])
         #expect(told.complaint == "")
         #expect(told.output == samples)
+        #expect(try await bench.run("export", "last", ogg).status == .exited(0))
+        #expect(try ForeignTool("opusinfo").run([ogg]).complaint == "")
+
+        let path = bench.folder.path(name)
+        let refused = try await bench.run("export", "last", path)
+        #expect(refused.status == .exited(64))
+        #expect(
+            refused.errorText.hasPrefix(
+                "utter: error: '\(path)' would hold \(form), despite its name\n"))
+        #expect(refused.errorText.contains("utter: hint: name it with ."))
+        #expect(access(path, F_OK) != 0)
+        #expect(try await bench.run("export", "last", path + ".wav").status == .exited(0))
     }
 
     @Test func aTakeThatACrashCutIsListedAndHeardUpToItsEnd() async throws {
@@ -185,23 +167,20 @@ import Testing
         #expect(written.count >= 16_000)
     }
 
-    static let signals: [(Int32, Int32)] = [(SIGINT, 130), (SIGTERM, 143), (SIGHUP, 129)]
-
-    @Test(arguments: signals)
-    func aSignalStopsItAtOnce(_ signal: Int32, _ status: Int32) async throws {
+    @Test func aSignalStopsItAtOnce() async throws {
         // It hears a quarter of a second, and then nothing.
         let (players, bench) = try stage(
             ["aplay"], "/usr/bin/head -c 8044 >\"$0.heard\"; exec /bin/sleep 3600")
         let samples = try await keep(.speech, in: bench)
-        let terminal = try PseudoTerminal()
-        let run = try bench.start(["play", "last"], terminal: terminal)
-        #expect(await run.wait(for: "play 0:0", in: .screen))
-        run.signal(signal)
-        let result = try await run.result()
-        #expect(result.status == .exited(status))
-        // The program may not have begun, or read nothing yet.
-        let heard = (try? players.folder.read("aplay.heard")) ?? []
-        #expect(samples.starts(with: heard.dropFirst(44)))
+        for (signal, status) in [(SIGINT, 130), (SIGTERM, 143), (SIGHUP, 129)] as [(Int32, Int32)] {
+            let run = try bench.start(["play", "last"], terminal: try PseudoTerminal())
+            #expect(await run.wait(for: "play 0:0", in: .screen))
+            run.signal(signal)
+            #expect(try await run.result().status == .exited(status))
+            // The program may not have begun, or read nothing yet.
+            let heard = (try? players.folder.read("aplay.heard")) ?? []
+            #expect(samples.starts(with: heard.dropFirst(44)))
+        }
     }
 
     @Test func aTerminalShowsThePositionAndClearsIt() async throws {
@@ -215,7 +194,7 @@ import Testing
         #expect(mkfifo(door, 0o600) == 0)
         let go = open(door, O_RDWR | O_CLOEXEC)
         defer { close(go) }
-        _ = try await keep(in: bench)
+        _ = try await bench.keep()
         let terminal = try PseudoTerminal()
         let run = try bench.start(["play", "last"], terminal: terminal)
         #expect(await run.wait(for: "play 0:00.", in: .screen))
@@ -224,14 +203,5 @@ import Testing
         #expect(result.status == .exited(0))
         #expect(result.screenText.contains("/ 0:02.7"))
         #expect(Screen(result.screenText).lines.joined().isEmpty)
-    }
-
-    @Test func aTakeWithoutSoundIsSaidToBeEmpty() async throws {
-        let bench = try Bench()
-        let take = try await bench.keep()
-        #expect(truncate("\(take.path)/audio.wav", 44) == 0)
-        let result = try await bench.run("play", "last")
-        #expect(result.status == .exited(65))
-        #expect(result.errorText.contains("take \(take.id) has no sound in it\n"))
     }
 }
