@@ -13,15 +13,21 @@ final class ClockJump: Sendable {
     /// What a program needs in its environment to have it.
     let environment: [String: String]
 
-    init() throws {
-        folder = try TemporaryFolder()
-        let library = folder.path("clockjump.so")
+    /// Compiled once for all tests.
+    private static let library = Result {
+        let library = try TemporaryFolder.forProcess().path("clockjump.so")
         try ForeignTool("cc").run([
             "-shared", "-fPIC", "-D_GNU_SOURCE", "-O1", "-o", library,
             SourceTree.path("Tests/ClockJump/clockjump.c"), "-ldl",
         ])
+        return library
+    }
+
+    init() throws {
+        folder = try TemporaryFolder()
         environment = [
-            "LD_PRELOAD": library, "UTTER_TEST_CLOCK": try folder.write(Self.bytes(0), to: "clock"),
+            "LD_PRELOAD": try Self.library.get(),
+            "UTTER_TEST_CLOCK": try folder.write(Self.bytes(0), to: "clock"),
         ]
     }
 
