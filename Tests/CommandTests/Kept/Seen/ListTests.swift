@@ -5,47 +5,44 @@ import Testing
 
 /// `utter list`, `show`, `last`, and how takes are named.
 @Suite struct ListTests {
-    @Test func theLastTranscriptsCanBePrintedCopiedAndTypedAgain() async throws {
-        let server = try RecordingServer(
-            scripts: [.answer(text: "one"), .answer(text: "two")], otherwise: .answer(text: "three")
-        )
+    @Test func theLastTranscriptIsTypedAgainOrPrintedWhereItCannotBe() async throws {
         let desk = try Desk()
         try desk.add("wtype")
-        let bench = try Bench(server: server, desk.wayland)
-        for clip in [Clip.digits, Clip.cards, Clip.goForward] {
-            _ = try await bench.run("send", "-q", clip.path)
-        }
-        #expect(try await bench.run("last").outputText == "three\n")
-        #expect(try await bench.run("last", "-n", "2").outputText == "two\nthree\n")
-        #expect(try await bench.run("last", "-n", "9").outputText == "one\ntwo\nthree\n")
-        let json = try ParsedJSON(try await bench.run("last", "-n", "2", "--json").output)
-        #expect(json[0]?["transcript"] == .string("two") && json[2] == nil)
+        let bench = try Bench(server: .hearing("three"), desk.wayland)
+        _ = try await bench.run("send", "-q", Clip.goForward.path)
         let typed = try await bench.run("last", "--type")
         #expect(typed.status == .exited(0) && typed.output.isEmpty)
         #expect(desk.text(of: "wtype") == "three")
-        // What cannot be typed is printed.
         try desk.add("wtype", then: "exit 1")
         let printed = try await bench.run("last", "--type")
         #expect(printed.status == .exited(74))
         #expect(printed.outputText == "three\n")
     }
 
-    @Test(arguments: [24, 40, 80, 200] as [UInt16])
-    func noLineWrapsOnATerminal(_ columns: UInt16) async throws {
-        let words = String(repeating: "and on and on ", count: 30)
+    @Test func aTerminalHasLinesThatFitAndAPipeGetsAllOfThem() async throws {
+        let words = (1...40).map { "word\($0)" }.joined(separator: " ")
         let bench = try Bench(server: .hearing(words))
         _ = try await bench.run("send", "-q", Clip.goForward.path)
-        let terminal = try PseudoTerminal(columns: columns)
-        let result = try await bench.start(
-            ["list"], terminal: terminal, outputOnTerminal: true
+        for columns in [24, 200] as [UInt16] {
+            let result = try await bench.start(
+                ["list"], terminal: try PseudoTerminal(columns: columns), outputOnTerminal: true
+            ).result()
+            let screen = Screen(result.screenText, columns: Int(columns))
+            #expect(screen.lines.count == 2)
+            #expect(screen.lines.first?.hasSuffix("…") == true)
+            #expect(!result.screen.contains(0x1B))
+        }
+        #expect(try await bench.run("list").outputText.hasSuffix("  \(words)\n"))
+
+        let shown = try await bench.start(
+            ["show"], terminal: try PseudoTerminal(columns: 60), outputOnTerminal: true
         ).result()
-        let screen = Screen(result.screenText, columns: Int(columns))
-        #expect(screen.lines.count == 2)
-        #expect(screen.lines.first?.hasSuffix("…") == true)
-        #expect(!result.screen.contains(0x1B))
-        // A pipe gets all of it.
-        let whole = try await bench.run("list").outputText
-        #expect(whole.contains("and on and on and on and on and on and on and on and on and on"))
+        let lines = Screen(shown.screenText, columns: 60).lines
+        let start = try #require(lines.firstIndex { $0.hasPrefix("transcript  word1 ") })
+        let folded = lines[start...].map { $0.dropFirst(12) }.joined(separator: " ")
+        #expect(folded == words + " ")
+        #expect(lines[start + 1].hasPrefix("            word"))
+        #expect(try await bench.run("show").outputText.hasSuffix("transcript  \(words)\n"))
     }
 
     @Test func timesAreThoseOfTheWallClock() async throws {
@@ -60,35 +57,14 @@ import Testing
         #expect(try await bench.run("show").outputText.contains(" \(time):"))
     }
 
-    @Test func theLastButOneCanBeNamed() async throws {
+    @Test func theNewestThatWaitsIsSentOrTheOneBeforeIt() async throws {
         let server = try RecordingServer(otherwise: .answer(text: "there"))
         let bench = try Bench()
         let takes = [try await bench.keep(), try await bench.keep(), try await bench.keep(.digits)]
-        #expect(
-            try await bench.run("show", "last~1").outputText.hasPrefix(
-                "take        \(takes[1].id)\n"))
-        #expect(try await bench.run("show", "last~3").status == .exited(66))
-        // The newest that waits, unless told otherwise.
         #expect(try await bench.run("retry", "--to", server.url()).outputText == "there\n")
         #expect(server.requests.last?["Idempotency-Key"] == "\"\(takes[2].id)\"")
         _ = try await bench.run("retry", "last~1", "--to", server.url())
         #expect(server.requests.last?["Idempotency-Key"] == "\"\(takes[0].id)\"")
-    }
-
-    @Test func whatShowPrintsIsFoldedAtWords() async throws {
-        let words = (1...40).map { "word\($0)" }.joined(separator: " ")
-        let bench = try Bench(server: .hearing(words))
-        _ = try await bench.run("send", "-q", Clip.goForward.path)
-        let terminal = try PseudoTerminal(columns: 60)
-        let result = try await bench.start(
-            ["show"], terminal: terminal, outputOnTerminal: true
-        ).result()
-        let lines = Screen(result.screenText, columns: 60).lines
-        let start = try #require(lines.firstIndex { $0.hasPrefix("transcript  word1 ") })
-        let folded = lines[start...].map { $0.dropFirst(12) }.joined(separator: " ")
-        #expect(folded == words + " ")
-        #expect(lines[start + 1].hasPrefix("            word"))
-        #expect(try await bench.run("show").outputText.hasSuffix("transcript  \(words)\n"))
     }
 
     @Test func whatGoesOnBelowItsBeginningStandsRightBelowIt() async throws {
