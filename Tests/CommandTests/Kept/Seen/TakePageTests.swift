@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ArgumentParser
 import Glibc
 import TestSupport
 import Testing
@@ -18,16 +19,12 @@ import Testing
         {"word": "\(hostile)", "start": 0.4, "end": 1.0}, {"word": "end", "start": 1.1, "end": 1.5}]}
         """
 
-    /// A bench with a take that is answered, and its page.
-    private func page(
-        _ options: String..., answer: String = Self.answer
-    ) async throws -> (Bench, CommandResult) {
+    /// A bench with a take that is answered.
+    private func bench(hearing answer: String) async throws -> Bench {
         let bench = try Bench(server: .hearing(answer))
         let sent = try await bench.run("send", "--keep-audio", "1d", try bench.fresh(.goForward))
         #expect(sent.status == .exited(0), "\(sent.errorText)")
-        let path = bench.folder.path("page.html")
-        let shown = try await bench.start(["show", "--html", "-o", path] + options).result()
-        return (bench, shown)
+        return bench
     }
 
     private func element(_ name: String, in page: String) throws -> String {
@@ -36,12 +33,13 @@ import Testing
     }
 
     @Test func noTextOfAServiceIsAMark() async throws {
-        let (bench, shown) = try await page()
+        let bench = try await self.bench(hearing: Self.answer)
+        let path = bench.folder.path("page.html")
+        let shown = try await bench.run("show", "--html", "-o", path)
         #expect(shown.status == .exited(0) && shown.outputText == "", "\(shown.errorText)")
         var status = stat()
-        #expect(
-            stat(bench.folder.path("page.html"), &status) == 0 && status.st_mode & 0o777 == 0o600)
-        let page = String(decoding: try readFile(bench.folder.path("page.html")), as: UTF8.self)
+        #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o600)
+        let page = String(decoding: try readFile(path), as: UTF8.self)
         #expect(!page.contains("<img") && !page.contains("{title}<") && !page.contains("\u{2028}"))
         #expect(page.contains("onerror=alert(") && page.contains("&gt;&lt;"))
         #expect(page.contains("&quot;") && page.contains("&#39;") && page.contains("&amp;"))
@@ -59,7 +57,7 @@ import Testing
         #expect(page.contains("<svg ") && page.contains("class=\"try good\""))
         // Nothing else is left.
         #expect(try bench.folder.names(in: ".").filter { $0.contains(".ogg") }.isEmpty)
-        let again = try await bench.run("show", "--html", "-o", bench.folder.path("page.html"))
+        let again = try await bench.run("show", "--html", "-o", path)
         #expect(again.status == .exited(74))
         #expect(again.errorText.contains("exists already\n"))
     }
@@ -88,28 +86,25 @@ import Testing
     }
 
     @Test(arguments: [
-        (["show", "--html"], "a page needs --html and the file"),
-        (["show", "-o", "page.html"], "a page needs --html and the file"),
-        (["show", "--html", "-o", "page.html", "--json"], "--json excludes --html"),
+        (["--html"], "A page needs --html and the file"),
+        (["-o", "page.html"], "A page needs --html and the file"),
+        (["--html", "-o", "page.html", "--json"], "--json excludes --html"),
     ])
-    func aPageNeedsItsFile(_ words: [String], _ reason: String) async throws {
-        let result = try await Bench().start(words).result()
-        #expect(result.status == .exited(64) && result.errorText.contains(reason))
+    func aPageNeedsItsFile(_ words: [String], _ reason: String) throws {
+        let error = #expect(throws: (any Error).self) { try ShowCommand.parse(words) }
+        #expect(ShowCommand.message(for: try #require(error)).contains(reason))
     }
 
     @Test func aPictureFitsItsTerminal() async throws {
-        let (bench, _) = try await page(
-            answer:
-                #"{"text": "go on", "words": [{"word": "go", "start": 0.0}, {"word": "on", "start": 1.0}]}"#
-        )
+        let words = #"[{"word": "go", "start": 0.0}, {"word": "on", "start": 1.0}]"#
+        let bench = try await self.bench(hearing: #"{"text": "go on", "words": \#(words)}"#)
         for columns in [40, 80] as [UInt16] {
             let result = try await bench.start(
                 ["show", "last"], terminal: try PseudoTerminal(columns: columns),
                 outputOnTerminal: true
             ).result()
-            let lines = Screen(result.screenText, columns: Int(columns)).lines.filter {
-                !$0.isEmpty
-            }
+            let lines = Screen(result.screenText, columns: Int(columns)).lines
+                .filter { !$0.isEmpty }
             let wave = try #require(lines.firstIndex { $0.contains("▁") })
             #expect(wave == lines.count - 2, "\(lines)")
             #expect(lines.last?.hasPrefix("go ") == true && lines.last?.hasSuffix("on") == true)
