@@ -53,15 +53,26 @@ import Testing
         #expect(result.screenText.contains("utter retry"))
     }
 
-    @Test(arguments: ["keep", "ask"])
-    func whatIsKeptByThatWordIsSentAgainOnlyByAPerson(_ word: String) async throws {
-        let sent = try await bench.run("send", "-c", "retry.unknown=\(word)", Clip.digits.path)
+    @Test func withoutATerminalNobodyIsAskedAndItIsKept() async throws {
+        let sent = try await bench.run("send", "-c", "retry.unknown=ask", Clip.digits.path)
         #expect(sent.status == .exited(75))
-        // Without a terminal nobody is asked.
         #expect(!sent.errorText.contains("[y/N]"))
-        let id = try #require(try bench.onlyTake()?.id)
-        #expect(
-            try bench.onlyTake()?.manifest["delivery"]?["unknownOutcome"] == .string(word))
+        let take = try #require(try bench.onlyTake())
+        #expect(try take.manifest["delivery"]?["unknownOutcome"] == .string("ask"))
+        let flush = try await bench.run("flush")
+        #expect(flush.status == .exited(0))
+        let words = "may have been delivered, and is not sent again unasked\n"
+        #expect(flush.errorText.hasPrefix("utter: take \(take.id) \(words)"))
+        #expect(server.requests.count == 1)
+    }
+
+    @Test func whatIsKeptByThatWordIsSentAgainOnlyByAPerson() async throws {
+        let sent = try await bench.run("send", "-c", "retry.unknown=keep", Clip.digits.path)
+        #expect(sent.status == .exited(75))
+        #expect(!sent.errorText.contains("[y/N]"))
+        let take = try #require(try bench.onlyTake())
+        let id = take.id
+        #expect(try take.manifest["delivery"]?["unknownOutcome"] == .string("keep"))
         for options in [[], ["-c", "retry.unknown=keep"], ["-c", "method=PUT"]] {
             let flush = try await bench.start(["flush"] + options).result()
             #expect(flush.status == .exited(0))
