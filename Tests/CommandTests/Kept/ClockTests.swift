@@ -122,10 +122,7 @@ import Testing
         return try #require(try bench.takes().map(\.id).first { !before.contains($0) })
     }
 
-    /// Left until it, or all, is asked for.
-    @Test(arguments: [nil, "all"]) func whatIsTooOldIsNamedAndLeft(
-        _ asked: String?
-    ) async throws {
+    @Test func whatIsTooOldIsNamedAndLeftUntilItIsAskedFor() async throws {
         let server = try RecordingServer(otherwise: .answer(text: "young"))
         let old = try await keep(.digits, daysAgo: 40)
         let young = try await keep(.goForward, daysAgo: 20)
@@ -152,10 +149,20 @@ import Testing
         #expect(quiet.status == .exited(0))
         #expect(quiet.errorText.isEmpty)
 
-        let retry = try await bench.run("retry", asked ?? old, "--to", server.url())
+        let retry = try await bench.run("retry", old, "--to", server.url())
         #expect(retry.status == .exited(0))
         #expect(retry.outputText == "young\n")
         #expect(server.requests.count == 2)
+    }
+
+    @Test func whatIsTooOldIsSentWithAll() async throws {
+        let server = try RecordingServer.hearing("old")
+        _ = try await keep(.digits, daysAgo: 40)
+        #expect(try await bench.run("flush", "-q", "--to", server.url()).output.isEmpty)
+        let retry = try await bench.run("retry", "all", "--to", server.url())
+        #expect(retry.status == .exited(0))
+        #expect(retry.outputText == "old\n")
+        #expect(server.requests.count == 1)
     }
 
     @Test func theAgeIsAnOptionAndAVariable() async throws {

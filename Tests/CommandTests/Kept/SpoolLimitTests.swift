@@ -75,20 +75,14 @@ import Testing
         #expect(try !#require(settings.first { $0.variable == variable }).accepts(text))
     }
 
-    @Test(
-        arguments: [
-            (["UTTER_MAX_TAKES": "0"], [], 78, "UTTER_MAX_TAKES is '0'"),
-            ([:], ["-c", "limits.takes=0"], 64, "-c limits.takes: '0' is not "),
-        ] as [([String: String], [String], Int32, String)])
-    func aWrongValueIsNamed(
-        _ variables: [String: String], _ options: [String], _ status: Int32, _ words: String
-    ) async throws {
+    @Test func aWrongValueIsNamed() async throws {
         let server = try RecordingServer()
-        let result = try await Bench(server: server, variables).start(
-            ["send"] + options + [Clip.goForward.path]
-        ).result()
-        #expect(result.status == .exited(status))
-        #expect(result.errorText.hasPrefix("utter: error: \(words)"), "\(result.errorText)")
+        let bench = try Bench(server: server, ["UTTER_MAX_TAKES": "0"])
+        let result = try await bench.run("send", Clip.goForward.path)
+        #expect(result.status == .exited(78))
+        #expect(
+            result.errorText.hasPrefix("utter: error: UTTER_MAX_TAKES is '0'"),
+            "\(result.errorText)")
         #expect(server.connectionCount == 0)
     }
 
