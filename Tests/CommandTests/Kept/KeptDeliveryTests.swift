@@ -173,10 +173,6 @@ import Testing
         [
             (["--token-file", "FILE"], "", "Authorization", "Bearer sesame-4711"),
             (
-                ["--token-file", "FILE", "-c", "auth.kind=scheme", "-c", "auth.scheme=Token"], "",
-                "Authorization", "Token sesame-4711"
-            ),
-            (
                 ["--token-file", "FILE", "-c", "auth.kind=basic"], "", "Authorization",
                 "Basic c2VzYW1lLTQ3MTE="
             ),

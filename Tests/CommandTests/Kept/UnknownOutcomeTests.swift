@@ -73,7 +73,7 @@ import Testing
         let take = try #require(try bench.onlyTake())
         let id = take.id
         #expect(try take.manifest["delivery"]?["unknownOutcome"] == .string("keep"))
-        for options in [[], ["-c", "retry.unknown=keep"], ["-c", "method=PUT"]] {
+        for options in [[], ["-c", "method=PUT"]] {
             let flush = try await bench.start(["flush"] + options).result()
             #expect(flush.status == .exited(0))
             #expect(
