@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import LinuxPlatform
+import SpeechService
 import TestSupport
 import Testing
+import UtterSettings
 
 @testable import UtterCommands
 
@@ -18,6 +21,16 @@ import Testing
         service = try .hearing("well said")
         bench = try Bench(
             server: service, ["UTTER_ARCHIVE": objects.server.url("/voices/{date}/{id}.{ext}")])
+    }
+
+    /// Does in this process what a program with these variables would do.
+    private func with(_ variables: [String: String], _ body: () throws -> Void) throws {
+        let start = ProgramStart(
+            words: [], variables: bench.environment.merging(variables) { $1 },
+            input: STDIN_FILENO, output: STDOUT_FILENO, error: STDERR_FILENO)
+        try ProgramStart.$current.withValue(start) {
+            try KnownConfiguration.$current.withValue(KnownConfiguration()) { try body() }
+        }
     }
 
     @Test func aTextIsPrintedAndItsRecordingStored() async throws {
@@ -170,23 +183,27 @@ import Testing
     }
 
     @Test func whatIsNoPlaceForAnArchiveIsRefusedBeforeAnythingIsSent() async throws {
+        let keys = ["AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b"]
         for (place, reason) in [
             ("s3://voices/one.wav", "an archive has a place for each take"),
             ("s3://voices", "an object has a key"),
             ("ftp://there/{id}.{ext}", "must begin with http"),
             ("http://127.0.0.1:9/{id}.{ext}?token=sesame", "a secret in a URL"),
         ] {
-            let result = try await bench.start(
-                ["send", Clip.goForward.path],
-                variables: [
-                    "UTTER_ARCHIVE": place, "AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b",
-                ]
-            ).result()
-            #expect(result.status == .exited(78), "\(result.errorText)")
-            #expect(result.errorText.contains("archive.to: "))
-            #expect(result.errorText.contains(reason), "\(result.errorText)")
-            #expect(service.requests.isEmpty)
+            try with(keys.merging(["UTTER_ARCHIVE": place]) { $1 }) {
+                let error = #expect(throws: CommandFailure.self) { _ = try KnownSettings.archive() }
+                #expect(error?.status == .configuration)
+                #expect(error?.message.hasPrefix("archive.to: ") == true)
+                #expect(error?.message.contains(reason) == true, "\(error?.message ?? "")")
+            }
         }
+        let result = try await bench.start(
+            ["send", Clip.goForward.path], variables: ["UTTER_ARCHIVE": "s3://voices"]
+        ).result()
+        #expect(result.status == .exited(78), "\(result.errorText)")
+        #expect(result.errorText.contains("archive.to: "))
+        #expect(result.errorText.contains("an object has a key"))
+        #expect(service.requests.isEmpty)
     }
 
     @Test func anArchiveThatCannotBeUsedHoldsUpNoKeptTake() async throws {
@@ -222,18 +239,23 @@ import Testing
         ] as [(String?, mode_t, String, String?)] {
             if let text { try bench.folder.write(Array(text.utf8), to: ".aws/credentials") }
             chmod(path, mode)
-            let variables = ["UTTER_ARCHIVE": "", "AWS_PROFILE": profile]
-            let result = try await bench.start(
-                ["send", "-q", "--to", "s3://voices/a.wav", "-c", "retry.never=true"]
-                    + ["-c", "connection.resolve=voices.s3.us-east-1.amazonaws.com:443:127.0.0.1"]
-                    + [Clip.goForward.path], variables: variables
-            ).result()
-            let isNamed = reason.map { result.errorText.contains("is not set, and \($0)") }
-            #expect(isNamed ?? !result.errorText.contains("is not set"), "\(result.errorText)")
-            let listed = try await bench.start(["services"], variables: variables).result()
-            let line = listed.outputText.split(separator: "\n").first { $0.hasPrefix("s3 ") } ?? ""
-            #expect(line.contains("is not set") == (reason != nil), "\(line)")
+            try with(["AWS_PROFILE": profile]) {
+                if let reason {
+                    let said = SharedCredentials.absence(of: "AWS_SECRET_ACCESS_KEY")
+                    #expect(said.hasPrefix("AWS_SECRET_ACCESS_KEY is not set, and \(reason)"))
+                }
+                let state = try Profiles.shipped.profile("s3").tokenState
+                #expect(state.contains("is not set") == (reason != nil), "\(state)")
+            }
         }
+        chmod(path, 0o644)
+        let result = try await bench.start(
+            ["send", "-q", "--to", "s3://voices/a.wav", "-c", "retry.never=true"]
+                + ["-c", "connection.resolve=voices.s3.us-east-1.amazonaws.com:443:127.0.0.1"]
+                + [Clip.goForward.path], variables: ["UTTER_ARCHIVE": ""]
+        ).result()
+        let reason = "is not set, and '\(path)' can be read by others (mode 0644)"
+        #expect(result.errorText.contains(reason), "\(result.errorText)")
     }
 
     @Test func theKeysOfAStoreComeFromItsFileWhereNoVariableIsSet() async throws {
