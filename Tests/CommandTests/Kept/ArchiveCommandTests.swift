@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import LinuxPlatform
 import SpeechService
 import TestSupport
 import Testing
@@ -21,16 +20,6 @@ import UtterSettings
         service = try .hearing("well said")
         bench = try Bench(
             server: service, ["UTTER_ARCHIVE": objects.server.url("/voices/{date}/{id}.{ext}")])
-    }
-
-    /// Does in this process what a program with these variables would do.
-    private func with(_ variables: [String: String], _ body: () throws -> Void) throws {
-        let start = ProgramStart(
-            words: [], variables: bench.environment.merging(variables) { $1 },
-            input: STDIN_FILENO, output: STDOUT_FILENO, error: STDERR_FILENO)
-        try ProgramStart.$current.withValue(start) {
-            try KnownConfiguration.$current.withValue(KnownConfiguration()) { try body() }
-        }
     }
 
     @Test func aTextIsPrintedAndItsRecordingStored() async throws {
@@ -190,7 +179,7 @@ import UtterSettings
             ("ftp://there/{id}.{ext}", "must begin with http"),
             ("http://127.0.0.1:9/{id}.{ext}?token=sesame", "a secret in a URL"),
         ] {
-            try with(keys.merging(["UTTER_ARCHIVE": place]) { $1 }) {
+            try bench.inThisProcess(keys.merging(["UTTER_ARCHIVE": place]) { $1 }) {
                 let error = #expect(throws: CommandFailure.self) { _ = try KnownSettings.archive() }
                 #expect(error?.status == .configuration)
                 #expect(error?.message.hasPrefix("archive.to: ") == true)
@@ -239,7 +228,7 @@ import UtterSettings
         ] as [(String?, mode_t, String, String?)] {
             if let text { try bench.folder.write(Array(text.utf8), to: ".aws/credentials") }
             chmod(path, mode)
-            try with(["AWS_PROFILE": profile]) {
+            try bench.inThisProcess(["AWS_PROFILE": profile]) {
                 if let reason {
                     let said = SharedCredentials.absence(of: "AWS_SECRET_ACCESS_KEY")
                     #expect(said.hasPrefix("AWS_SECRET_ACCESS_KEY is not set, and \(reason)"))
