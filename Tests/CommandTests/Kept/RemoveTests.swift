@@ -26,7 +26,7 @@ import Testing
         #expect(result.output.isEmpty)
         #expect(try bench.takes().map(\.id) == [second.id])
         // It is nowhere, to everything else.
-        #expect(try await bench.run("show", first.id).status == .exited(66))
+        #expect(try await bench.look("show", first.id).status == .exited(66))
         let undo = try await bench.run("rm", "--undo")
         #expect(undo.errorText == "utter: brought back \(first.id), 0:02.7, never delivered\n")
         #expect(Set(try bench.takes().map(\.id)) == [first.id, second.id])
