@@ -57,16 +57,6 @@ import Testing
         #expect(try await bench.run("show").outputText.contains(" \(time):"))
     }
 
-    @Test func theNewestThatWaitsIsSentOrTheOneBeforeIt() async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "there"))
-        let bench = try Bench()
-        let takes = [try await bench.keep(), try await bench.keep(), try await bench.keep(.digits)]
-        #expect(try await bench.run("retry", "--to", server.url()).outputText == "there\n")
-        #expect(server.requests.last?["Idempotency-Key"] == "\"\(takes[2].id)\"")
-        _ = try await bench.run("retry", "last~1", "--to", server.url())
-        #expect(server.requests.last?["Idempotency-Key"] == "\"\(takes[0].id)\"")
-    }
-
     @Test func whatGoesOnBelowItsBeginningStandsRightBelowIt() async throws {
         let bench = try Bench()
         _ = try await bench.keep()
