@@ -35,7 +35,7 @@ import UtterSettings
         let types = puts.map { $0["Content-Type"] }
         #expect(types == ["audio/wav", "text/plain; charset=utf-8", "application/json"])
         #expect(puts.allSatisfy { $0["If-None-Match"] == "*" })
-        let shown = try await bench.look("show", "last")
+        let shown = try await bench.runHere("show", "last")
         #expect(shown.outputText.contains("archive     \(store.url())voices/"))
         #expect(!shown.outputText.contains("not stored yet"))
         let removed = try await bench.run("rm", "-y", "last")
@@ -78,9 +78,9 @@ import UtterSettings
         let hint =
             "hint: send all of it now, to where archive.to leads today, with: utter retry all"
         #expect(result.errorText.contains(hint))
-        let list = try await bench.look("list")
+        let list = try await bench.runHere("list")
         #expect(list.errorText.contains("the archive is still to get 1 take: "))
-        let json = try await bench.look("list", "--json")
+        let json = try await bench.runHere("list", "--json")
         #expect(json.outputText.contains("\"isQueued\" : true"))
         let removed = try await bench.run("rm", "-y", "last")
         #expect(removed.errorText.contains("the archive still gets its copy: "))
@@ -91,7 +91,7 @@ import UtterSettings
         #expect(again.status == .exited(0), "\(again.errorText)")
         #expect(again.errorText.contains("stored 1 take in the archive"))
         #expect(objects.files.count == 3)
-        #expect(try await bench.look("list").errorText == "")
+        #expect(try await bench.runHere("list").errorText == "")
     }
 
     /// A timer leaves what waits where it was meant to go; a person corrects the place, and asks.
@@ -204,7 +204,7 @@ import UtterSettings
         #expect(result.status == .exited(0), "\(result.errorText)")
         #expect(result.outputText == "well said\n")
         #expect(result.errorText.contains("utter: warning: archive.to: "))
-        #expect(try await bench.look("list").errorText.contains("still to get 1 take"))
+        #expect(try await bench.runHere("list").errorText.contains("still to get 1 take"))
         // It gets the take once it can be used.
         #expect(try await bench.run("flush").status == .exited(0))
         #expect(objects.files.count == 3)

@@ -7,7 +7,7 @@ import TestSupport
 @testable import UtterCommands
 
 /// What a command has printed that ran in the process of the test, and how it has ended.
-struct Looked {
+struct HereResult {
     let status: CommandResult.Status
     let output: [UInt8]
     let errorText: String
@@ -16,8 +16,8 @@ struct Looked {
 }
 
 extension Bench {
-    /// Does in the process of the test what `utter` would do here, with more variables; it may start no
-    /// take.
+    /// Does in the process of the test what `utter` would do here, with more variables; it may start
+    /// no take.
     func inThisProcess(
         _ variables: [String: String] = [:], _ body: () throws -> Void
     ) throws {
@@ -32,15 +32,15 @@ extension Bench {
     /// The thread on which `utter` runs here, one command after the other.
     private static let lane = Result {
         let lane = try ThreadExecutor()
-        _ = try NamedThread(name: "look") { lane.run() }
+        _ = try NamedThread(name: "utter-here") { lane.run() }
         return lane
     }
 
-    /// Runs a command that only looks at takes, as `run` does in a process of its own: it may start no
-    /// take and no other program, read no signal, and print to no terminal.
-    func look(_ words: String...) async throws -> Looked { try await look(words) }
+    /// Runs a command that looks at takes or removes them, as `run` does in a process of its own: it
+    /// may start no take and no other program, and read no signal.
+    func runHere(_ words: String...) async throws -> HereResult { try await runHere(words) }
 
-    func look(_ words: [String]) async throws -> Looked {
+    func runHere(_ words: [String]) async throws -> HereResult {
         let (folder, flags) = (try TemporaryFolder(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC)
         let input = try OwnedDescriptor(of: "open") { open("/dev/null", O_RDONLY | O_CLOEXEC) }
         let output = try OwnedDescriptor(of: "open") { open(folder.path("output"), flags, 0o600) }
@@ -52,7 +52,7 @@ extension Bench {
             await Program.status(of: UtterCommand.self, startedBy: start)
         }
         withExtendedLifetime((start, input.number, output.number, error.number)) {}
-        return Looked(
+        return HereResult(
             status: .exited(status), output: try folder.read("output"),
             errorText: String(decoding: try folder.read("error"), as: UTF8.self))
     }
