@@ -17,13 +17,16 @@ import Testing
         _ count: Int, for server: RecordingServer? = nil, on bench: Bench? = nil
     ) async throws -> [String] {
         let bench = bench ?? self.bench
-        for _ in 0..<count {
-            let result = try await bench.run(
-                "send", "-q", "-c", "retry.never=true", "--to",
-                server?.url() ?? "http://127.0.0.1:9/", try bench.fresh(.goForward))
-            #expect(result.status == .exited(75))
-        }
-        return try bench.takes().map(\.id)
+        let url = server?.url() ?? "http://127.0.0.1:9/"
+        let files = try (0..<count).map { _ in try bench.fresh(.goForward) }
+        // All at once: none is skipped because another has failed.
+        let result = try await bench.start(
+            ["send", "-q", "--jobs", "\(count)", "-c", "retry.never=true", "--to", url] + files
+        ).result()
+        #expect(result.status == .exited(75))
+        let ids = try bench.takes().map(\.id)
+        #expect(ids.count == count)
+        return ids
     }
 
     private func waiting() throws -> Int {
@@ -82,11 +85,9 @@ import Testing
 
     @Test func whatWasRefusedForGoodIsSentOnceAndNotAgain() async throws {
         let server = try RecordingServer(otherwise: .answer(status: 422, text: "no"))
-        for _ in 0..<2 {
-            let result = try await bench.run(
-                "send", "-q", "--to", server.url(), bench.fresh(.goForward))
-            #expect(result.status == .exited(69))
-        }
+        let sent = try await bench.run(
+            "send", "-q", "--to", server.url(), bench.fresh(.goForward), bench.fresh(.goForward))
+        #expect(sent.status == .exited(69))
         let flush = try await bench.run("flush")
         #expect(flush.status == .exited(0))
         #expect(
