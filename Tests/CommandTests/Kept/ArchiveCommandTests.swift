@@ -161,13 +161,14 @@ import UtterSettings
 
     @Test func aPlaceThatCannotBeUsedIsSaidWhenItIsSet() async throws {
         let bench = try Bench()
-        let good = try await bench.run(
+        let good = try await bench.runHere(
             "config", "set", "archive.to", "http://127.0.0.1:9/{id}.{ext}")
         #expect(good.status == .exited(0) && good.errorText.isEmpty, "\(good.errorText)")
-        let bad = try await bench.run("config", "set", "archive.to", "http://127.0.0.1:9/one.wav")
+        let bad = try await bench.runHere(
+            "config", "set", "archive.to", "http://127.0.0.1:9/one.wav")
         #expect(bad.status == .exited(0))
         #expect(bad.errorText.contains("an archive has a place for each take"))
-        let checked = try await bench.run("config", "check")
+        let checked = try await bench.runHere("config", "check")
         #expect(checked.errorText.contains("an archive has a place for each take"))
     }
 

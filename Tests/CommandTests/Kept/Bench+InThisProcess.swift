@@ -36,8 +36,8 @@ extension Bench {
         return lane
     }
 
-    /// Runs a command that looks at takes or removes them, as `run` does in a process of its own: it
-    /// may start no take and no other program, and read no signal.
+    /// Runs a command about takes, keys or settings, as `run` does in a process of its own: it may
+    /// start no take and no other program, and read no signal.
     func runHere(_ words: String...) async throws -> HereResult { try await runHere(words) }
 
     func runHere(_ words: [String]) async throws -> HereResult {
