@@ -50,7 +50,7 @@ import Testing
         return (players, try Bench(["PATH": players.folder.path]))
     }
 
-    /// Real time; what a program is given of each format does not depend on the program.
+    /// It takes as long as the recording; what programs are given of each format is shown below.
     @Test func aplayPlaysEverySampleOnALoudspeaker() async throws {
         let speaker = try VirtualLoudspeaker()
         let bench = try Bench(speaker.environment)
