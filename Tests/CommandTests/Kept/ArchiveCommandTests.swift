@@ -35,7 +35,7 @@ import UtterSettings
         let types = puts.map { $0["Content-Type"] }
         #expect(types == ["audio/wav", "text/plain; charset=utf-8", "application/json"])
         #expect(puts.allSatisfy { $0["If-None-Match"] == "*" })
-        let shown = try await bench.runHere("show", "last")
+        let shown = try await bench.here("show", "last")
         #expect(shown.outputText.contains("archive     \(store.url())voices/"))
         #expect(!shown.outputText.contains("not stored yet"))
         let removed = try await bench.run("rm", "-y", "last")
@@ -78,9 +78,9 @@ import UtterSettings
         let hint =
             "hint: send all of it now, to where archive.to leads today, with: utter retry all"
         #expect(result.errorText.contains(hint))
-        let list = try await bench.runHere("list")
+        let list = try await bench.here("list")
         #expect(list.errorText.contains("the archive is still to get 1 take: "))
-        let json = try await bench.runHere("list", "--json")
+        let json = try await bench.here("list", "--json")
         #expect(json.outputText.contains("\"isQueued\" : true"))
         let removed = try await bench.run("rm", "-y", "last")
         #expect(removed.errorText.contains("the archive still gets its copy: "))
@@ -91,7 +91,7 @@ import UtterSettings
         #expect(again.status == .exited(0), "\(again.errorText)")
         #expect(again.errorText.contains("stored 1 take in the archive"))
         #expect(objects.files.count == 3)
-        #expect(try await bench.runHere("list").errorText == "")
+        #expect(try await bench.here("list").errorText == "")
     }
 
     /// A timer leaves what waits where it was meant to go; a person corrects the place, and asks.
@@ -161,14 +161,14 @@ import UtterSettings
 
     @Test func aPlaceThatCannotBeUsedIsSaidWhenItIsSet() async throws {
         let bench = try Bench()
-        let good = try await bench.runHere(
+        let good = try await bench.here(
             "config", "set", "archive.to", "http://127.0.0.1:9/{id}.{ext}")
         #expect(good.status == .exited(0) && good.errorText.isEmpty, "\(good.errorText)")
-        let bad = try await bench.runHere(
+        let bad = try await bench.here(
             "config", "set", "archive.to", "http://127.0.0.1:9/one.wav")
         #expect(bad.status == .exited(0))
         #expect(bad.errorText.contains("an archive has a place for each take"))
-        let checked = try await bench.runHere("config", "check")
+        let checked = try await bench.here("config", "check")
         #expect(checked.errorText.contains("an archive has a place for each take"))
     }
 
@@ -180,7 +180,7 @@ import UtterSettings
             ("ftp://there/{id}.{ext}", "must begin with http"),
             ("http://127.0.0.1:9/{id}.{ext}?token=sesame", "a secret in a URL"),
         ] {
-            try bench.inThisProcess(keys.merging(["UTTER_ARCHIVE": place]) { $1 }) {
+            try bench.within(keys.merging(["UTTER_ARCHIVE": place]) { $1 }) {
                 let error = #expect(throws: CommandFailure.self) { _ = try KnownSettings.archive() }
                 #expect(error?.status == .configuration)
                 #expect(error?.message.hasPrefix("archive.to: ") == true)
@@ -205,7 +205,7 @@ import UtterSettings
         #expect(result.status == .exited(0), "\(result.errorText)")
         #expect(result.outputText == "well said\n")
         #expect(result.errorText.contains("utter: warning: archive.to: "))
-        #expect(try await bench.runHere("list").errorText.contains("still to get 1 take"))
+        #expect(try await bench.here("list").errorText.contains("still to get 1 take"))
         // It gets the take once it can be used.
         #expect(try await bench.run("flush").status == .exited(0))
         #expect(objects.files.count == 3)
@@ -229,7 +229,7 @@ import UtterSettings
         ] as [(String?, mode_t, String, String?)] {
             if let text { try bench.folder.write(Array(text.utf8), to: ".aws/credentials") }
             chmod(path, mode)
-            try bench.inThisProcess(["AWS_PROFILE": profile]) {
+            try bench.within(["AWS_PROFILE": profile]) {
                 if let reason {
                     let said = SharedCredentials.absence(of: "AWS_SECRET_ACCESS_KEY")
                     #expect(said.hasPrefix("AWS_SECRET_ACCESS_KEY is not set, and \(reason)"))

@@ -83,7 +83,7 @@ import Testing
         let result = try await bench.run("retry", "last", "--service", "one,speaches")
         #expect(result.status == .exited(0), "\(result.errorText)")
         #expect(result.outputText.split(separator: "\n").last?.hasSuffix("  its own") == true)
-        #expect(try await bench.runHere("last").outputText == "its own\n")
+        #expect(try await bench.here("last").outputText == "its own\n")
         #expect(down.requests.count == 2 && servers[0].requests.count == 1)
     }
 

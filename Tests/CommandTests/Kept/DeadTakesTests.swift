@@ -89,19 +89,19 @@ import Testing
         try #require(folder >= 0 && flock(folder, LOCK_EX | LOCK_NB) == 0)
         for name in [nil, "audio.wav", "take.json.new"] {
             if let name { try bench.folder.write([], to: "\(hollow)/\(name)") }
-            let json = try ParsedJSON(try await bench.runHere("list", "--json").output)
+            let json = try ParsedJSON(try await bench.here("list", "--json").output)
             #expect(json.array?.count == 1)
-            let last = try await bench.runHere("show", "last", "--json")
+            let last = try await bench.here("show", "last", "--json")
             #expect(last.outputText.contains(take.id))
             // It stays: it may be another program's.
             #expect(try bench.takes().count == 2)
         }
-        let list = try await bench.runHere("list")
+        let list = try await bench.here("list")
         #expect(list.outputText.split(separator: "\n").count == 1)
         #expect(!list.outputText.contains("unreadable"))
         #expect(unlink(bench.folder.path("\(hollow)/take.json.new")) == 0)
         try bench.folder.write([], to: "\(hollow)/notes.txt")
-        #expect(try await bench.runHere("list").outputText.contains("unreadable"))
+        #expect(try await bench.here("list").outputText.contains("unreadable"))
     }
 
     @Test(arguments: [[], ["-c", "retry.never=true", "--to", "http://127.0.0.1:9/"]])

@@ -89,9 +89,9 @@ import Testing
             ["edit", "last", "--encrypt-key", key], variables: variables
         ).result()
         #expect(edited.outputText == "A riddle among us\n", "\(edited.errorText)")
-        let raw = try await bench.runHere("last", "--raw", "--encrypt-key", key)
+        let raw = try await bench.here("last", "--raw", "--encrypt-key", key)
         #expect(raw.outputText == "Um, a riddle between us\n")
-        let all = try await bench.runHere("last", "--explain", "--encrypt-key", key)
+        let all = try await bench.here("last", "--explain", "--encrypt-key", key)
         #expect(all.outputText.hasSuffix("edit: “A riddle between us” → “A riddle among us”\n"))
         let state = try state(of: bench)
         for word in ["riddle", "between", "among", "Um,"] {
@@ -111,11 +111,11 @@ import Testing
     @Test func withTheKeyATakeIsLikeAnyOther() async throws {
         let take = try await bench.keep(.goForward, "--encrypt-key", key)
         #expect(take.names == ["audio.wav.encrypted", "take.json"])
-        let list = try await bench.runHere("list", "--encrypt-key", key)
+        let list = try await bench.here("list", "--encrypt-key", key)
         #expect(list.outputText.contains("  kept  0:02.7  cannot connect to "))
         let path = bench.folder.path("out.wav")
         #expect(
-            try await bench.runHere("export", "last", path, "--encrypt-key", key).status
+            try await bench.here("export", "last", path, "--encrypt-key", key).status
                 == .exited(0))
         #expect(try Array(readFile(path)[44...]) == Clip.goForward.samples)
         let retry = try await bench.run(
@@ -123,8 +123,8 @@ import Testing
         #expect(retry.outputText == "between us\n")
         #expect(try server.requests.first?.body == Clip.goForward.samples)
         #expect(try bench.takes().first?.names == ["take.json"])
-        #expect(try await bench.runHere("last", "--encrypt-key", key).outputText == "between us\n")
-        let show = try await bench.runHere("show", "last", "--encrypt-key", key)
+        #expect(try await bench.here("last", "--encrypt-key", key).outputText == "between us\n")
+        let show = try await bench.here("show", "last", "--encrypt-key", key)
         #expect(show.outputText.contains("transcript  between us"))
         // One in the clear stays usable with a key, too.
         #expect(try await bench.keep().names == ["audio.wav", "take.json"])
@@ -140,13 +140,13 @@ import Testing
         for (option, reason) in [
             ([], "no key was given"), (["--encrypt-key", other], "encrypted under another key"),
         ] as [([String], String)] {
-            let list = try await bench.runHere(["list"] + option)
+            let list = try await bench.here(["list"] + option)
             #expect(list.status == .exited(0))
             #expect(list.outputText.contains(take.shortName + "  "))
             #expect(list.outputText.contains("  kept      0:02.7  "))
             #expect(list.outputText.contains(reason))
             #expect(!list.outputText.contains("between us"))
-            #expect(try await bench.runHere(["show", "last"] + option).status == .exited(0))
+            #expect(try await bench.here(["show", "last"] + option).status == .exited(0))
             for command in [["export", take.id, "-"], ["retry", take.id], ["flush"], ["last"]] {
                 let result = try await bench.start(command + option).result()
                 #expect(result.status == .exited(78), "\(command)")
@@ -201,7 +201,7 @@ import Testing
         #expect(try bench.takes().isEmpty)
         // Only root can give a file away.
         guard geteuid() == 0, chown(key, 65_534, 65_534) == 0 else { return }
-        let foreign = try await bench.runHere("list", "--encrypt-key", key)
+        let foreign = try await bench.here("list", "--encrypt-key", key)
         #expect(foreign.status == .exited(78))
         #expect(foreign.errorText.contains("belongs to another user"))
     }
@@ -210,7 +210,7 @@ import Testing
         let both = [
             "UTTER_ENCRYPT_KEY_FILE": "/dev/null/key", "UTTER_ENCRYPT_KEY_COMMAND": "false",
         ]
-        try bench.inThisProcess(both) {
+        try bench.within(both) {
             let error = #expect(throws: CommandFailure.self) {
                 _ = try EncryptionOptions.parse([]).source.key()
             }

@@ -7,10 +7,10 @@ import Testing
 @Suite struct KeptTakesTests {
     @Test func whatWaitsIsListedWithTheReason() async throws {
         let bench = try Bench()
-        let empty = try await bench.runHere("list")
+        let empty = try await bench.here("list")
         #expect(empty.status == .exited(0))
         #expect(empty.output.isEmpty)
-        #expect(try await bench.runHere("last").status == .exited(1))
+        #expect(try await bench.here("last").status == .exited(1))
         let sent = try await bench.run("send", "-c", "retry.never=true", Clip.goForward.path)
         #expect(
             sent.errorText.contains(
@@ -35,7 +35,7 @@ import Testing
             ("/nowhere/out.wav", "cannot write '/nowhere/out.wav': No such file or directory\n"),
             (path, "'\(path)' exists already\n"),
         ] {
-            let result = try await bench.runHere("export", take.id, path)
+            let result = try await bench.here("export", take.id, path)
             #expect(result.status == .exited(74))
             #expect(result.errorText.contains(reason))
         }
@@ -56,12 +56,12 @@ import Testing
         let states = { try bench.takes().map { try $0.manifest["state"] } }
         #expect(try states() == ["kept", "answered", "cancelled"].map { .string($0) })
         // Nothing is that old.
-        #expect(try await bench.runHere("rm", "--answered", "--older", "7d").status == .exited(0))
-        #expect(try await bench.runHere("rm", "--older", "7d").status == .exited(0))
+        #expect(try await bench.here("rm", "--answered", "--older", "7d").status == .exited(0))
+        #expect(try await bench.here("rm", "--older", "7d").status == .exited(0))
         #expect(try bench.takes().count == 3)
-        #expect(try await bench.runHere("rm", "--answered", "--older", "0").status == .exited(0))
+        #expect(try await bench.here("rm", "--answered", "--older", "0").status == .exited(0))
         #expect(try states() == ["kept", "cancelled"].map { .string($0) })
-        #expect(try await bench.runHere("rm", "--older", "0d").status == .exited(0))
+        #expect(try await bench.here("rm", "--older", "0d").status == .exited(0))
         #expect(try bench.onlyTake()?.id == kept.id)
     }
 
@@ -79,11 +79,11 @@ import Testing
                 result.errorText.contains("\(id) has been answered, and its audio deleted\n"),
                 "\(result.errorText)")
         }
-        #expect(try await bench.runHere("export", id, "-").status == .exited(66))
-        let list = try ParsedJSON(try await bench.runHere("list", "--json").output)
+        #expect(try await bench.here("export", id, "-").status == .exited(66))
+        let list = try ParsedJSON(try await bench.here("list", "--json").output)
         #expect(list[0]?["state"] == .string("answered"))
         #expect(list[0]?["path"] == nil)
-        let shown = try ParsedJSON(try await bench.runHere("show", "--json", id).output)
+        let shown = try ParsedJSON(try await bench.here("show", "--json", id).output)
         #expect(shown["path"] == nil)
     }
 
@@ -91,7 +91,7 @@ import Testing
         let bench = try Bench(server: .hearing(#"{"text":"evil \u001b[31mred"}"#))
         _ = try await bench.run("send", Clip.goForward.path)
         for command in ["list", "show", "last"] {
-            #expect(try await !bench.runHere(command).output.contains(0x1B))
+            #expect(try await !bench.here(command).output.contains(0x1B))
         }
     }
 
@@ -99,26 +99,26 @@ import Testing
         let server = try RecordingServer(otherwise: .answer(text: "there"))
         let bench = try Bench()
         let take = try await bench.keep()
-        let before = try ParsedJSON(try await bench.runHere("show", "--json", "last").output)
+        let before = try ParsedJSON(try await bench.here("show", "--json", "last").output)
         #expect(before["state"] == .string("kept"))
         #expect(before["attempts"] == .number(1))
         #expect(before["history"]?[0]?["number"] == .number(1))
         #expect(before["history"]?[0]?["wasWhole"] == .bool(false))
         #expect(before["history"]?[0]?["ending"]?.string?.contains("cannot connect") == true)
         #expect(before["path"] == .string("\(take.path)/audio.wav"))
-        let text = try await bench.runHere("show", "last").outputText
+        let text = try await bench.here("show", "last").outputText
         #expect(text.contains("\n  1         20"))
         #expect(text.contains("service     http://127.0.0.1:9/\n"))
         #expect(!text.contains("sha256") && !text.contains("format"))
-        let more = try await bench.runHere("show", "-v").outputText
+        let more = try await bench.here("show", "-v").outputText
         #expect(more.contains("\nsha256      ") && more.contains("\nformat      pcm\n"))
         let retry = try await bench.run("retry", take.id, "--to", server.url())
         #expect(retry.outputText == "there\n")
-        let shown = try await bench.runHere("show", take.id).outputText
+        let shown = try await bench.here("show", take.id).outputText
         #expect(shown.contains("service     \(server.url())\n"))
         #expect(shown.contains(", by http://127.0.0.1:9/\n"))
         // Where it was to go before is still known.
-        let json = try ParsedJSON(try await bench.runHere("show", "--json", take.id).output)
+        let json = try ParsedJSON(try await bench.here("show", "--json", take.id).output)
         #expect(json["url"] == .string(server.url()))
         #expect(json["history"]?[0]?["url"] == .string("http://127.0.0.1:9/"))
         #expect(json["history"]?[1]?["url"] == nil)

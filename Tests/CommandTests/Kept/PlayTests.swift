@@ -12,7 +12,7 @@ import Testing
     ) async throws -> [UInt8] {
         _ = try await bench.keep(clip, "--format", format)
         let path = bench.folder.path("\(format).wav")
-        #expect(try await bench.runHere("export", "last", path).status == .exited(0))
+        #expect(try await bench.here("export", "last", path).status == .exited(0))
         return Array(try readFile(path)[44...])
     }
 
@@ -126,18 +126,18 @@ import Testing
         ])
         #expect(told.complaint == "")
         #expect(told.output == samples)
-        #expect(try await bench.runHere("export", "last", ogg).status == .exited(0))
+        #expect(try await bench.here("export", "last", ogg).status == .exited(0))
         #expect(try ForeignTool("opusinfo").run([ogg]).complaint == "")
 
         let path = bench.folder.path(name)
-        let refused = try await bench.runHere("export", "last", path)
+        let refused = try await bench.here("export", "last", path)
         #expect(refused.status == .exited(64))
         #expect(
             refused.errorText.hasPrefix(
                 "utter: error: '\(path)' would hold \(form), despite its name\n"))
         #expect(refused.errorText.contains("utter: hint: name it with ."))
         #expect(access(path, F_OK) != 0)
-        #expect(try await bench.runHere("export", "last", path + ".wav").status == .exited(0))
+        #expect(try await bench.here("export", "last", path + ".wav").status == .exited(0))
     }
 
     @Test func aTakeThatACrashCutIsListedAndHeardUpToItsEnd() async throws {

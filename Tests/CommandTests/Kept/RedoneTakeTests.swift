@@ -23,7 +23,7 @@ import Testing
         let again = try await bench.run("retry", "-c", "answer.text=\(path)", take.id)
         #expect(again.outputText == "two words\n")
         #expect(server.requests.count == 1)
-        #expect(try await bench.runHere("last").outputText == "two words\n")
+        #expect(try await bench.here("last").outputText == "two words\n")
     }
 
     @Test(arguments: [
@@ -70,7 +70,7 @@ import Testing
             let take = try #require(
                 try bench.takes().first { try $0.manifest["state"] == .string("kept") })
             #expect(truncate("\(take.path)/audio.wav", 44 + 32_000) == 0)
-            let exported = try await bench.runHere("export", take.id, "-")
+            let exported = try await bench.here("export", take.id, "-")
             #expect(exported.status == .exited(0))
             #expect(exported.errorText.contains("warning: its last 1786 ms are not on the disk\n"))
             let result = try await bench.start(command).result()
@@ -92,16 +92,16 @@ import Testing
         _ = try await bench.run("send", Clip.goForward.path)
         let take = try #require(try bench.onlyTake())
         #expect(truncate("\(take.path)/audio.wav", 44 + 32_000) == 0)
-        let list = try await bench.runHere("list")
+        let list = try await bench.here("list")
         #expect(list.outputText.hasSuffix("  (not whole) all of it\n"), "\(list.outputText)")
-        let show = try await bench.runHere("show", "last")
+        let show = try await bench.here("show", "last")
         #expect(show.outputText.contains(", not whole: its end is not on the disk\n"))
         let again = try await bench.run("retry")
         #expect(again.outputText == "a part\n")
         #expect(again.errorText.contains(" keeps its text, which was of more audio\n"))
-        #expect(try await bench.runHere("last").outputText == "all of it\n")
+        #expect(try await bench.here("last").outputText == "all of it\n")
         #expect(try await bench.run("retry", take.id).outputText == "a part\n")
-        #expect(try await bench.runHere("last").outputText == "a part\n")
+        #expect(try await bench.here("last").outputText == "a part\n")
     }
 
     @Test func anotherFormAndAnotherHearingAreOtherRequests() async throws {
@@ -151,8 +151,8 @@ import Testing
                 "utter: take \(id) keeps the text that you have edited\n"
                     + "utter: hint: see it and the service's with: utter show \(id)\n"),
             "\(again.errorText)")
-        #expect(try await bench.runHere("last").outputText == "a good queue\n")
-        #expect(try await bench.runHere("last", "--raw").outputText == "the good cue\n")
+        #expect(try await bench.here("last").outputText == "a good queue\n")
+        #expect(try await bench.here("last", "--raw").outputText == "the good cue\n")
     }
 
     @Test func anAnsweredTakeCanBeRedoneElsewhere() async throws {
@@ -162,6 +162,6 @@ import Testing
         #expect(try bench.onlyTake()?.samples == Clip.goForward.samples)
         #expect(
             try await bench.run("retry", "last", "--to", other.url()).outputText == "better\n")
-        #expect(try await bench.runHere("last").outputText == "better\n")
+        #expect(try await bench.here("last").outputText == "better\n")
     }
 }

@@ -17,7 +17,7 @@ import Testing
 
     @Test func whatIsNamedComesBackUnlessItWentForGoodAndThatIsSaid() async throws {
         let (first, second) = (try await bench.keep(), try await bench.keep(.digits))
-        let result = try await bench.runHere("rm", first.shortName)
+        let result = try await bench.here("rm", first.shortName)
         #expect(result.status == .exited(0))
         #expect(
             result.errorText
@@ -26,23 +26,23 @@ import Testing
         #expect(result.output.isEmpty)
         #expect(try bench.takes().map(\.id) == [second.id])
         // It is nowhere, to everything else.
-        #expect(try await bench.runHere("show", first.id).status == .exited(66))
-        let undo = try await bench.runHere("rm", "--undo")
+        #expect(try await bench.here("show", first.id).status == .exited(66))
+        let undo = try await bench.here("rm", "--undo")
         #expect(undo.errorText == "utter: brought back \(first.id), 0:02.7, never delivered\n")
         #expect(Set(try bench.takes().map(\.id)) == [first.id, second.id])
-        let nothing = try await bench.runHere("rm", "--undo")
+        let nothing = try await bench.here("rm", "--undo")
         #expect(nothing.status == .exited(66))
         #expect(nothing.errorText == "utter: error: nothing was removed within the last day\n")
 
-        let now = try await bench.runHere("rm", "--now", first.id)
+        let now = try await bench.here("rm", "--now", first.id)
         #expect(now.errorText == "utter: removed for good: \(first.id), 0:02.7, never delivered\n")
         #expect(try removed().isEmpty)
         // What was removed before as well.
-        _ = try await bench.runHere("rm", second.id)
+        _ = try await bench.here("rm", second.id)
         #expect(try removed() == [second.id])
-        #expect(try await bench.runHere("rm", "--now", second.shortName).status == .exited(0))
+        #expect(try await bench.here("rm", "--now", second.shortName).status == .exited(0))
         #expect(try removed().isEmpty)
-        #expect(try await bench.runHere("rm", "--now", second.id).status == .exited(66))
+        #expect(try await bench.here("rm", "--now", second.id).status == .exited(66))
     }
 
     /// What a service has of it goes, too, or that is said.
@@ -92,21 +92,21 @@ import Testing
         let sent = try await bench.run("send", "--keep-audio", "1d", Clip.digits.path)
         #expect(sent.status == .exited(0))
         #expect(try bench.takes().count == 2)
-        let all = try await bench.runHere("rm", "all")
+        let all = try await bench.here("rm", "all")
         #expect(all.status == .exited(0))
         #expect(
             all.errorText.hasPrefix(
                 "utter: removed \(kept.id), 0:02.7, never delivered\nutter: removed 1 take\n"))
         #expect(try bench.takes().isEmpty)
-        #expect(try await bench.runHere("rm", "--undo", "all").status == .exited(0))
+        #expect(try await bench.here("rm", "--undo", "all").status == .exited(0))
         #expect(try bench.takes().count == 2)
 
         _ = try await bench.run("send", "-q", Clip.goForward.path)
-        let answered = try await bench.runHere("rm", "--answered")
+        let answered = try await bench.here("rm", "--answered")
         #expect(try bench.onlyTake()?.id == kept.id)
         #expect(
             answered.errorText.hasPrefix("utter: removed 2 takes\nutter: hint: bring them back "))
-        #expect(try await bench.runHere("rm", "--undo", "all").status == .exited(0))
+        #expect(try await bench.here("rm", "--undo", "all").status == .exited(0))
         #expect(try bench.takes().count == 3)
 
         // A person who is sure, or has the text, is not asked.
@@ -178,7 +178,7 @@ import Testing
         let take = try await bench.keep()
         // Where removed takes would go.
         try bench.folder.write([], to: "state/utter/removed")
-        let result = try await bench.runHere("rm", "-y", "last")
+        let result = try await bench.here("rm", "-y", "last")
         #expect(result.status == .exited(74))
         #expect(
             result.errorText.contains("utter: error: take \(take.id) cannot be removed: "),

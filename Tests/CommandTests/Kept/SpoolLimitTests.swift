@@ -109,14 +109,14 @@ import Testing
             Array(#"{"version": 9}"#.utf8), to: "\(takes)/\(names[0])/take.json")
         try bench.folder.write(Array("{".utf8), to: "\(takes)/\(names[1])/take.json")
         try bench.folder.write([1], to: "\(takes)/20200103-000000-aaaaaaaaaaaa")
-        let list = try await bench.runHere("list")
+        let list = try await bench.here("list")
         #expect(list.status == .exited(0))
         for words in [
             "  later             -  was written by a later utter (version 9",
             "  unreadable        -  cannot be read: ",
             "  foreign           -  notes.txt: not a take", "  quarantined       -  \(names[1]): ",
         ] { #expect(list.outputText.contains(words), "\(list.outputText)") }
-        let json = try ParsedJSON(try await bench.runHere("list", "--json").output)
+        let json = try ParsedJSON(try await bench.here("list", "--json").output)
         #expect(json[1]?["state"] == .string("quarantined"))
         let flush = try await bench.run("flush", "--to", server.url())
         #expect(flush.outputText == "good\n")

@@ -83,9 +83,9 @@ import Testing
         }
         #expect(server.requests.count == 1)
         let words = "may have been delivered, and is not sent again unasked; "
-        #expect(try await bench.runHere("list").outputText.contains(words))
+        #expect(try await bench.here("list").outputText.contains(words))
         #expect(
-            try await bench.runHere("show").outputText.contains(
+            try await bench.here("show").outputText.contains(
                 "all of it was sent, and no answer came; it is not sent again unasked\n"))
         // The person knows that it is sent twice.
         let retry = try await bench.run("retry", "last")

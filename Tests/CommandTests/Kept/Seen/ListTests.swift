@@ -32,7 +32,7 @@ import Testing
             #expect(screen.lines.first?.hasSuffix("…") == true)
             #expect(!result.screen.contains(0x1B))
         }
-        #expect(try await bench.runHere("list").outputText.hasSuffix("  \(words)\n"))
+        #expect(try await bench.here("list").outputText.hasSuffix("  \(words)\n"))
 
         let shown = try await bench.start(
             ["show"], terminal: try PseudoTerminal(columns: 60), outputOnTerminal: true
@@ -42,7 +42,7 @@ import Testing
         let folded = lines[start...].map { $0.dropFirst(12) }.joined(separator: " ")
         #expect(folded == words + " ")
         #expect(lines[start + 1].hasPrefix("            word"))
-        #expect(try await bench.runHere("show").outputText.hasSuffix("transcript  \(words)\n"))
+        #expect(try await bench.here("show").outputText.hasSuffix("transcript  \(words)\n"))
     }
 
     @Test func timesAreThoseOfTheWallClock() async throws {

@@ -45,11 +45,11 @@ import Testing
 
     @Test func takesOfTheDiskAreCounted() async throws {
         let bench = try Bench(server: .hearing("go forward ten meters"))
-        #expect(try await bench.runHere("stats").errorText == "utter: there is no text yet\n")
+        #expect(try await bench.here("stats").errorText == "utter: there is no text yet\n")
         _ = try await bench.run("send", try bench.fresh(.goForward))
         let shown = try await bench.run("stats")
         #expect(shown.outputText.contains("all"), "\(shown.errorText)")
-        let json = try ParsedJSON(try await bench.runHere("stats", "--json").output)
+        let json = try ParsedJSON(try await bench.here("stats", "--json").output)
         #expect(json["all"]?["words"]?.number == 4 && json["days"]?.array?.count == 1)
         #expect(json["all"]?["waitMedian"]?.number != nil)
         let wrong = try await bench.run("-c", "stats.prices=openai", "stats")
