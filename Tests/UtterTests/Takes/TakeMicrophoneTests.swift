@@ -156,6 +156,18 @@ import Testing
         #expect(body.count == 2 * account.encodedFrames)
     }
 
+    @Test func aCardThatHangsForGoodIsToldBeforeTheTakeEnds() async throws {
+        let (take, log) = try start()
+        _ = try #require(await server.wait(untilBytes: 16_000))
+        card.setHanging()
+        #expect(await log.wait { $0.signal == .absent })
+        let outcome = try await take.end()
+        #expect(
+            outcome.capture.cause
+                == .source(.deviceSilent(device: card.deviceName, seconds: 5)))
+        #expect(try outcome.result.get().text == "heard")
+    }
+
     @Test func whatWasAgreedOnIsTold() async throws {
         let card = try VirtualMicrophone(.builtIn)
         let take = try bench.start(
