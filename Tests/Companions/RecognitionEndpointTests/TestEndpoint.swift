@@ -59,6 +59,20 @@ enum TestEndpoint {
         }
     }
 
+    /// Runs one while `body`, on a thread of its own, speaks with it as a client of its own for each
+    /// of these, one after the other.
+    static func serve<Element: Sendable>(
+        each elements: [Element],
+        _ change: (inout RecognitionEndpointConfiguration) -> Void = { _ in },
+        _ body: @escaping @Sendable (RawClient, Element) throws -> Void
+    ) async throws {
+        try await run(change) { port, _ in
+            try await onThread {
+                for element in elements { try body(RawClient(port: port), element) }
+            }
+        }
+    }
+
     /// What an endpoint answers that gets nothing but this body.
     static func answer(
         _ body: [UInt8], type: String, accept: String = "text/plain", fields: [String] = [],
