@@ -165,17 +165,6 @@ import Testing
         }
     }
 
-    @Test func aBodyThatBreaksOffIsToldWhy() async throws {
-        try await TestEndpoint.serve { client in
-            try client.sendHead("/recognize", ["Content-Type: audio/pcm"])
-            try client.sendChunk([0, 0])
-            client.endSending()
-            let answer = try client.readAnswer()
-            #expect(answer.head.status == 400)
-            #expect(answer.body.contains("it ended in its middle"), "\(answer.body)")
-        }
-    }
-
     // MARK: - Clients that read late
 
     @Test func aClientThatSendsItsLastWordAndThenListensGetsItsText() async throws {
