@@ -134,14 +134,18 @@ import Testing
 
     // MARK: - Silent clients
 
-    @Test(arguments: ["", "GET /health", "again"])
-    func aHeadHasItsTime(_ bytes: String) async throws {
-        try await TestEndpoint.serve {
+    @Test func aHeadHasItsTime() async throws {
+        try await TestEndpoint.run {
             ($0.patience.head, $0.idleTimeout) = (.seconds(1), .ages)
-        } _: { client in
-            if bytes == "again" { #expect(try client.get("/healthz").head.status == 200) }
-            try client.send(Array((bytes == "again" ? "GET" : bytes).utf8))
-            #expect(try client.readToEnd() == [])
+        } _: { port, _ in
+            try await onThread {
+                let clients = try (0..<3).map { _ in try RawClient(port: port) }
+                try clients[1].send(Array("GET /health".utf8))
+                // One that has had an answer.
+                #expect(try clients[2].get("/healthz").head.status == 200)
+                try clients[2].send(Array("GET".utf8))
+                for client in clients { #expect(try client.readToEnd() == []) }
+            }
         }
     }
 
@@ -190,14 +194,18 @@ import Testing
     @Test func anEndpointWithAKeyRefusesPlainBodiesUnlessItIsTold() async throws {
         let secret = "utter-key-" + String(repeating: "0123456789abcdef", count: 4)
         let key = try EncryptionKey(secret: Array(secret.utf8))
-        for (isTold, status) in [(false, 415), (true, 200)] {
-            for type in ["audio/pcm", "multipart/form-data; boundary=x"] {
-                let body = type == "audio/pcm" ? [] : Array("--x--\r\n".utf8)
-                let answer = try await TestEndpoint.answer(body, type: type) {
-                    ($0.bodyKey, $0.takesPlainBodies) = (key, isTold)
+        for isTold in [false, true] {
+            try await TestEndpoint.run {
+                ($0.bodyKey, $0.takesPlainBodies) = (key, isTold)
+            } _: { port, _ in
+                for (body, type, status) in [
+                    ("", "audio/pcm", 200), ("--x--\r\n", "multipart/form-data; boundary=x", 400),
+                ] {
+                    let answer = try await TestEndpoint.post(Array(body.utf8), type: type, to: port)
+                    #expect(answer.head.status == (isTold ? status : 415))
+                    #expect(
+                        isTold || answer.body.contains("takes encrypted ones"), "\(answer.body)")
                 }
-                #expect(answer.head.status == (type == "audio/pcm" || !isTold ? status : 400))
-                #expect(isTold || answer.body.contains("takes encrypted ones"), "\(answer.body)")
             }
         }
     }

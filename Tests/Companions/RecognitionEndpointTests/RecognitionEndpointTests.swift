@@ -48,25 +48,34 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        (96_000, "application/x-ndjson", #"{"duration":3,"text":"","type":"final","words":[]}"#),
-        (0, "text/plain", ""),
-    ])
-    func silenceAndNothingAreEmptyText(byteCount: Int, accept: String, line: String) async throws {
-        let silence = [UInt8](repeating: 0, count: byteCount)
-        let answer = try await TestEndpoint.answer(silence, type: Self.pcm, accept: accept)
-        #expect(answer.body == line + "\n")
+    @Test func silenceAndNothingAreEmptyText() async throws {
+        try await TestEndpoint.run { port, _ in
+            for (byteCount, accept, line) in [
+                (
+                    96_000, "application/x-ndjson",
+                    #"{"duration":3,"text":"","type":"final","words":[]}"#
+                ), (0, "text/plain", ""),
+            ] {
+                let silence = [UInt8](repeating: 0, count: byteCount)
+                let answer = try await TestEndpoint.post(
+                    silence, type: Self.pcm, accept: accept, to: port)
+                #expect(answer.body == line + "\n")
+            }
+        }
     }
 
-    @Test(arguments: [
-        ("go-forward", "go forward ten meters"),
-        ("digits-29340", "two nine three four zero"),
-        ("cards-three", "eight of spades four of clubs seven of hearts"),
-    ])
-    func theDemoGrammarGetsTheClipsRight(name: String, text: String) async throws {
-        let answer = try await TestEndpoint.answer(
-            Samples.wav(name), type: "audio/wav")
-        #expect(answer.body == text + "\n")
+    @Test func theDemoGrammarGetsTheClipsRight() async throws {
+        try await TestEndpoint.run { port, _ in
+            for (name, text) in [
+                ("go-forward", "go forward ten meters"),
+                ("digits-29340", "two nine three four zero"),
+                ("cards-three", "eight of spades four of clubs seven of hearts"),
+            ] {
+                let answer = try await TestEndpoint.post(
+                    Samples.wav(name), type: "audio/wav", to: port)
+                #expect(answer.body == text + "\n")
+            }
+        }
     }
 
     @Test func theLanguageModelHearsWhatNoGrammarAllows() async throws {
@@ -90,67 +99,54 @@ import Testing
 
     // MARK: - Media types
 
-    @Test(arguments: ["audio/pcm", "AUDIO/PCM; Rate=\"16000\""])
-    func samplesWithoutAHeader(type: String) async throws {
-        let answer = try await TestEndpoint.answer(audio, type: type)
-        #expect(answer.body == "go forward ten meters\n")
-    }
-
-    @Test func wavFilesOfUnknownLength() async throws {
-        var wav = try Samples.wav("go-forward")
-        for index in Array(4..<8) + Array(40..<44) { wav[index] = 0xFF }
-        let answer = try await TestEndpoint.answer(wav, type: "audio/x-wav")
-        #expect(answer.body == "go forward ten meters\n")
-    }
-
-    @Test(arguments: [
-        ["-r", "44100", "-c", "2"], ["-r", "8000", "-b", "8"], ["-r", "48000", "-e", "float"],
-        ["-b", "24"],
-    ])
-    func wavFilesOfAnyKind(options: [String]) async throws {
-        let wav = try await onThread {
+    /// The clip in another form that a program of another hand has made.
+    private func clip(_ tool: String, _ words: [String], end: String) async throws -> [UInt8] {
+        try await onThread {
             let folder = try TemporaryFolder()
-            let path = folder.path("audio.wav")
-            try ForeignTool("sox").run(["\(Samples.folder)/go-forward.wav"] + options + [path])
-            return try folder.read("audio.wav")
+            let path = folder.path("audio.\(end)")
+            let words = words.map { $0.replacing("CLIP", with: "\(Samples.folder)/go-forward.wav") }
+            try ForeignTool(tool).run(words + [path])
+            return try folder.read("audio.\(end)")
         }
-        let answer = try await TestEndpoint.answer(wav, type: "audio/wav")
-        // Half of the spectrum is gone at 8 kHz, and words with it.
-        let isWhole = !options.contains("8000")
-        #expect(answer.head.status == 200)
-        #expect(!isWhole || answer.body == "go forward ten meters\n")
     }
 
-    @Test func whatFollowsTheSamplesOfAWAVFileIsNotHeard() async throws {
-        var wav = try Samples.wav("go-forward")
-        wav += Array("LIST".utf8) + [0, 0, 1, 0] + [UInt8](repeating: 77, count: 65_536)
-        let answer = try await TestEndpoint.answer(
-            wav, type: "audio/wav", accept: "application/json")
-        #expect(answer.body.hasPrefix(#"{"duration":2.79,"text":"go forward ten meters","#))
-    }
-
-    @Test func opusInOgg() async throws {
-        let file = try await onThread {
-            let folder = try TemporaryFolder()
-            let path = folder.path("audio.opus")
-            try ForeignTool("opusenc").run(["--quiet", "\(Samples.folder)/go-forward.wav", path])
-            return try folder.read("audio.opus")
+    @Test func recordingsOfAllTypesAreHeard() async throws {
+        var endless = try Samples.wav("go-forward")
+        for index in Array(4..<8) + Array(40..<44) { endless[index] = 0xFF }
+        let swapped = try await clip(
+            "sox", ["CLIP", "-t", "raw", "-B", "-r", "48000", "-c", "2"], end: "raw")
+        var bodies = [
+            (audio, "audio/pcm"), (audio, "AUDIO/PCM; Rate=\"16000\""), (endless, "audio/x-wav"),
+            (swapped, "audio/l16;rate=48000;channels=2"),
+        ]
+        for options in [
+            ["-r", "44100", "-c", "2"], ["-r", "48000", "-e", "float"], ["-b", "24"],
+        ] {
+            bodies.append((try await clip("sox", ["CLIP"] + options, end: "wav"), "audio/wav"))
         }
-        let answer = try await TestEndpoint.answer(
-            file, type: "audio/ogg;codecs=opus", accept: "application/json")
-        #expect(answer.body.hasPrefix(#"{"duration":2.79,"text":"go forward ten meters","#))
-    }
-
-    @Test func otherRatesChannelsAndByteOrdersOfSamples() async throws {
-        let samples = try await onThread {
-            try ForeignTool("sox").run([
-                "\(Samples.folder)/go-forward.wav", "-t", "raw", "-B", "-r", "48000", "-c", "2",
-                "-",
-            ]).output
+        let narrow = try await clip("sox", ["CLIP", "-r", "8000", "-b", "8"], end: "wav")
+        let followed =
+            try Samples.wav("go-forward") + Array("LIST".utf8) + [0, 0, 1, 0]
+            + [UInt8](repeating: 77, count: 65_536)
+        let opus = try await clip("opusenc", ["--quiet", "CLIP"], end: "opus")
+        try await TestEndpoint.run { port, _ in
+            for (body, type) in bodies {
+                let answer = try await TestEndpoint.post(body, type: type, to: port)
+                #expect(answer.head.status == 200)
+                #expect(answer.body == "go forward ten meters\n", "\(type)")
+            }
+            // Half of the spectrum is gone at 8 kHz, and words with it.
+            let answer = try await TestEndpoint.post(narrow, type: "audio/wav", to: port)
+            #expect(answer.head.status == 200)
+            // What follows the samples of a WAV file is not heard.
+            for (body, type) in [(followed, "audio/wav"), (opus, "audio/ogg;codecs=opus")] {
+                let answer = try await TestEndpoint.post(
+                    body, type: type, accept: "application/json", to: port)
+                #expect(
+                    answer.body.hasPrefix(#"{"duration":2.79,"text":"go forward ten meters","#),
+                    "\(type)")
+            }
         }
-        let answer = try await TestEndpoint.answer(
-            samples, type: "audio/l16;rate=48000;channels=2")
-        #expect(answer.body == "go forward ten meters\n")
     }
 
     // MARK: - Many at once
@@ -183,9 +179,14 @@ import Testing
         }
     }
 
-    @Test func aConnectionServesOneRequestAfterAnother() async throws {
+    @Test func theEndpointIsWellAndAConnectionServesOneRequestAfterAnother() async throws {
         let audio = try Samples.pcm("digits-29340")
         try await TestEndpoint.serve { client in
+            let health = try client.get("/healthz")
+            #expect(health.head.status == 200)
+            #expect(health.head.fields["content-type"] == "application/json")
+            let running = #""recognitions":{"maximum":2,"running":0}"#
+            #expect(health.body == "{\(running),\"status\":\"ok\"}\n")
             for _ in 0..<3 {
                 let fields = ["Content-Type: \(Self.pcm)", "Accept: text/plain"]
                 let answer = try client.post(audio, fields, to: "/v1/recognize")
@@ -194,27 +195,20 @@ import Testing
         }
     }
 
-    @Test(arguments: [[], ["-X", "POST", "-H", "Expect:"]])
-    func curlPutsAndPostsARecording(options: [String]) async throws {
+    @Test func curlPutsAndPostsARecording() async throws {
         try await TestEndpoint.run { port, _ in
-            let text = try await onThread {
-                try ForeignTool("curl").run(
-                    [
-                        "-sS", "-T", "\(Samples.folder)/go-forward.wav",
-                        "-H", "Content-Type: audio/wav", "-H", "Accept: text/plain",
-                        "http://127.0.0.1:\(port)/recognize",
-                    ] + options
-                ).text
+            for options in [[], ["-X", "POST", "-H", "Expect:"]] {
+                let text = try await onThread {
+                    try ForeignTool("curl").run(
+                        [
+                            "-sS", "-T", "\(Samples.folder)/go-forward.wav",
+                            "-H", "Content-Type: audio/wav", "-H", "Accept: text/plain",
+                            "http://127.0.0.1:\(port)/recognize",
+                        ] + options
+                    ).text
+                }
+                #expect(text == "go forward ten meters\n", "\(options)")
             }
-            #expect(text == "go forward ten meters\n")
         }
-    }
-
-    @Test func theEndpointSaysThatItIsWell() async throws {
-        let answer = try await TestEndpoint.serve { try $0.get("/healthz") }
-        #expect(answer.head.status == 200)
-        #expect(answer.head.fields["content-type"] == "application/json")
-        let running = #""recognitions":{"maximum":2,"running":0}"#
-        #expect(answer.body == "{\(running),\"status\":\"ok\"}\n")
     }
 }

@@ -171,9 +171,8 @@ import Testing
 
     @Test func aDigestIsChecked() async throws {
         let silence = [UInt8](repeating: 0, count: 3_200)
-        let digest = try ForeignTool("sh").run(
-            ["-c", "openssl dgst -sha256 -binary | base64"], input: silence
-        ).text.filter { $0 != "\n" }
+        // Of `openssl dgst -sha256 -binary | base64`.
+        let digest = "WjEigd9L2N+7TUqUrQv0TQG7jPztEga5DiG0ygVozbE="
         try await TestEndpoint.run { port, _ in
             let right = try await post(
                 silence, key: "d", to: port, fields: ["Content-Digest: sha-256=:\(digest):"])
@@ -191,11 +190,12 @@ import Testing
         }
     }
 
-    @Test(arguments: ["", String(repeating: "k", count: 256)])
-    func aKeyThatIsNoneIsRefused(_ key: String) async throws {
+    @Test func aKeyThatIsNoneIsRefused() async throws {
         try await TestEndpoint.run { port, _ in
-            let answer = try await post([0, 0], key: key, to: port)
-            #expect(answer.head.status == 400)
+            for key in ["", String(repeating: "k", count: 256)] {
+                let answer = try await post([0, 0], key: key, to: port)
+                #expect(answer.head.status == 400, "\(key)")
+            }
         }
     }
 }
