@@ -11,12 +11,10 @@ import Testing
     private static let own = "Origin: http://test"
 
     @Test func itsFilesLoadNothingOfOthers() async throws {
-        for file in PageFile.allCases {
-            let (head, body) = try await TestEndpoint.serve {
-                $0.serve(EndpointPage())
-            } _: {
-                try $0.get(file.rawValue)
-            }
+        try await TestEndpoint.serve(each: PageFile.allCases) {
+            $0.serve(EndpointPage())
+        } _: { client, file in
+            let (head, body) = try client.get(file.rawValue)
             #expect(head.status == 200)
             #expect(
                 head.fields["content-security-policy"] == "default-src 'none'; script-src 'self'; "
@@ -30,75 +28,53 @@ import Testing
             #expect(
                 ["innerHTML", "insertAdjacent", "document.write"].allSatisfy { !body.contains($0) })
         }
-        let without = try await TestEndpoint.serve { try $0.get("/").head.status }
-        #expect(without == 404)
     }
 
-    struct Visit: Sendable, CustomTestStringConvertible {
-        let testDescription: String
-        /// PAGE stands for the token of the page.
-        let fields: [String]
-        var hasOperator = false
-        let status: Int
-    }
+    /// With an operator or without: what is sent, PAGE being the token of the page, and its status.
+    private static let visits: [Bool: [(fields: [String], status: Int)]] = [
+        false: [
+            ([own, "Authorization: Bearer PAGE"], 200),
+            // Behind TLS.
+            (["Origin: https://test", "Authorization: Bearer PAGE"], 200),
+            // No token, and another one.
+            ([own], 401), ([own, "Authorization: Bearer PAGEX"], 401),
+            // Another site, another port and a file.
+            (["Origin: http://evil.example", "Authorization: Bearer PAGE"], 403),
+            (["Origin: http://test:81", "Authorization: Bearer PAGE"], 403),
+            (["Origin: null", "Authorization: Bearer PAGE"], 403),
+            // No page.
+            ([], 200),
+            // Faults without an operator, and for a guest without an origin.
+            ([own, "Authorization: Bearer PAGE", "X-Misbehave: status=418"], 403),
+            (["Authorization: Bearer PAGE", "X-Misbehave: status=418"], 403),
+        ],
+        true: [
+            // No page and no token.
+            ([], 401),
+            // The page beside an operator, and the operator in the page.
+            ([own, "Authorization: Bearer PAGE"], 200),
+            ([own, "Authorization: Bearer right"], 200),
+            // Faults for a page and for the operator.
+            (["Authorization: Bearer PAGE", "X-Misbehave: status=418"], 403),
+            ([own, "Authorization: Bearer right", "X-Misbehave: status=418"], 418),
+        ],
+    ]
 
-    @Test(arguments: [
-        Visit(
-            testDescription: "its own page", fields: [own, "Authorization: Bearer PAGE"],
-            status: 200),
-        Visit(
-            testDescription: "behind TLS",
-            fields: ["Origin: https://test", "Authorization: Bearer PAGE"], status: 200),
-        Visit(testDescription: "no token", fields: [own], status: 401),
-        Visit(
-            testDescription: "another token", fields: [own, "Authorization: Bearer PAGEX"],
-            status: 401),
-        Visit(
-            testDescription: "another site",
-            fields: ["Origin: http://evil.example", "Authorization: Bearer PAGE"], status: 403),
-        Visit(
-            testDescription: "another port",
-            fields: ["Origin: http://test:81", "Authorization: Bearer PAGE"], status: 403),
-        Visit(
-            testDescription: "a file", fields: ["Origin: null", "Authorization: Bearer PAGE"],
-            status: 403),
-        Visit(testDescription: "no page", fields: [], status: 200),
-        Visit(testDescription: "no page and no token", fields: [], hasOperator: true, status: 401),
-        Visit(
-            testDescription: "the page beside an operator",
-            fields: [own, "Authorization: Bearer PAGE"], hasOperator: true, status: 200),
-        Visit(
-            testDescription: "the operator in the page",
-            fields: [own, "Authorization: Bearer right"],
-            hasOperator: true, status: 200),
-        Visit(
-            testDescription: "a fault without an operator",
-            fields: [own, "Authorization: Bearer PAGE", "X-Misbehave: status=418"], status: 403),
-        Visit(
-            testDescription: "a fault for a guest without an origin",
-            fields: ["Authorization: Bearer PAGE", "X-Misbehave: status=418"], status: 403),
-        Visit(
-            testDescription: "a fault for a page",
-            fields: ["Authorization: Bearer PAGE", "X-Misbehave: status=418"], hasOperator: true,
-            status: 403),
-        Visit(
-            testDescription: "a fault for the operator",
-            fields: [own, "Authorization: Bearer right", "X-Misbehave: status=418"],
-            hasOperator: true, status: 418),
-    ]) func aPageNeedsItsOwnOriginAndAToken(_ visit: Visit) async throws {
+    @Test(arguments: [false, true])
+    func aPageNeedsItsOwnOriginAndAToken(hasOperator: Bool) async throws {
         let page = EndpointPage()
-        let fields = visit.fields.map { $0.replacing("PAGE", with: page.secret) }
-        let answer = try await TestEndpoint.serve {
+        try await TestEndpoint.serve(each: Self.visits[hasOperator] ?? []) {
             $0.serve(page)
             $0.allowsFaults = true
-            $0.bearerToken = visit.hasOperator ? BearerToken("right") : nil
-        } _: {
-            try $0.post(
+            $0.bearerToken = hasOperator ? BearerToken("right") : nil
+        } _: { client, visit in
+            let fields = visit.fields.map { $0.replacing("PAGE", with: page.secret) }
+            let answer = try client.post(
                 [UInt8](repeating: 0, count: 3_200), ["Content-Type: audio/l16;rate=16000"] + fields
             )
+            #expect(answer.head.status == visit.status, "\(visit.fields): \(answer.body)")
+            #expect(!answer.body.contains(page.secret))
         }
-        #expect(answer.head.status == visit.status, "\(answer.body)")
-        #expect(!answer.body.contains(page.secret))
     }
 
     @Test func aTicketOpensOneSessionAndSoon() async throws {

@@ -10,7 +10,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct LocalRecogniserTests {
     private static let recording = Samples.folder + "/go-forward.wav"
 
-    private func run(_ body: @escaping (String) async throws -> Void) async throws {
+    private func run(_ body: @escaping (_ path: String) async throws -> Void) async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/recogniser"
         let socket = try LocalSocket.listen(at: path)
@@ -18,14 +18,14 @@ import Testing
             $0.bearerToken = BearerToken("for others")
             $0.listen(at: socket.number)
         } _: { _, _ in
-            try await body("unix:\(path)")
+            try await body(path)
         }
         withExtendedLifetime(folder) {}
     }
 
     @Test func itSaysHowItFaresAndWhatMayChange() async throws {
-        try await run { url in
-            let client = try SocketClient(url)
+        try await run { path in
+            let client = try SocketClient("unix:\(path)")
             try client.order(["audio": Self.recording])
             try client.commit()
             let messages = try await client.messages(until: "completed")
@@ -44,27 +44,16 @@ import Testing
         }
     }
 
-    @Test func anotherModelIsRefused() async throws {
-        try await run { url in
-            let client = try SocketClient(url)
+    @Test func anotherModelIsRefusedAndRequestsOfHTTPAreServed() async throws {
+        try await run { path in
+            let client = try SocketClient("unix:\(path)")
             try client.update(#","transcription":{"model":"whisper-large"}"#)
             let messages = try await client.messages(until: "end")
             #expect(messages.contains { $0.error?.code == "invalid_parameter" })
             #expect(messages.last?.closed == 1008)
-        }
-    }
-
-    @Test func requestsOfHTTPAreServedThereAsWell() async throws {
-        let folder = try TemporaryFolder()
-        let path = folder.path + "/recogniser"
-        let socket = try LocalSocket.listen(at: path)
-        try await TestEndpoint.run {
-            $0.listen(at: socket.number)
-        } _: { _, _ in
             let result = try await CommandRun.run(
                 "curl", ["-s", "--unix-socket", path, "http://localhost/healthz"])
             #expect(result.outputText.contains(#""status":"ok""#))
         }
-        withExtendedLifetime(folder) {}
     }
 }

@@ -59,13 +59,15 @@ import Testing
         }
     }
 
-    @Test func whatIsClearedHasNoText() async throws {
+    @Test(.spec("RFC 6455 §5.4")) func whatIsClearedHasNoTextAlsoByAMessageInFrames() async throws {
         try await TestEndpoint.run { port, _ in
             let client = try SocketClient(port: port)
             try client.update()
             try client.order(["audio": Self.recording])
             try client.send(#"{"type":"input_audio_buffer.clear"}"#)
-            _ = try await client.messages(until: "cleared")
+            try client.order(["audio": Self.recording])
+            client.order(line: #"{"fragments":["{\"type\":\"input_audio","_buffer.clear\"}"]}"#)
+            _ = try await client.messages(until: "cleared", 2)
             try client.commit()
             let refusal = try await client.messages(until: "error").last?.error
             #expect(refusal?.code == "input_audio_buffer_commit_empty")
@@ -77,77 +79,68 @@ import Testing
         }
     }
 
-    struct Mistake: Sendable, CustomTestStringConvertible {
-        let message: String
-        let code: String
-        var parameter: String?
-        var testDescription: String { message }
+    private static func update(_ input: String) -> String {
+        #"{"type":"session.update","session":{"audio":{"input":\#(input)}}}"#
     }
 
-    @Test(arguments: [
-        Mistake(message: "hello", code: "invalid_json"),
-        Mistake(message: "[1]", code: "invalid_json"),
-        Mistake(
-            message: #"{"type":"response.create"}"#, code: "unknown_parameter", parameter: "type"),
-        Mistake(
-            message: #"{"type":"input_audio_buffer.append","audio":"%%%"}"#,
-            code: "invalid_parameter", parameter: "audio"),
-        Mistake(
-            message:
-                #"{"type":"session.update","session":{"audio":{"input":{"format":{"rate":1}}}}}"#,
-            code: "invalid_parameter", parameter: "session.audio.input.format.rate"),
-        Mistake(
-            message:
-                #"{"type":"session.update","session":{"audio":{"input":{"format":{"type":"audio/pcmu"}}}}}"#,
-            code: "invalid_parameter", parameter: "session.audio.input.format.type"),
-        Mistake(
-            message:
-                #"{"type":"session.update","session":{"audio":{"input":{"turn_detection":{"type":"server_vad"}}}}}"#,
-            code: "invalid_parameter", parameter: "session.audio.input.turn_detection"),
-    ]) func aMistakeIsSaidAndTheSessionGoesOn(_ mistake: Mistake) async throws {
+    private static let mistakes: [(message: String, code: String, parameter: String?)] = [
+        ("hello", "invalid_json", nil), ("[1]", "invalid_json", nil),
+        (#"{"type":"response.create"}"#, "unknown_parameter", "type"),
+        (
+            #"{"type":"input_audio_buffer.append","audio":"%%%"}"#, "invalid_parameter", "audio"
+        ),
+        (
+            update(#"{"format":{"rate":1}}"#), "invalid_parameter",
+            "session.audio.input.format.rate"
+        ),
+        (
+            update(#"{"format":{"type":"audio/pcmu"}}"#), "invalid_parameter",
+            "session.audio.input.format.type"
+        ),
+        (
+            update(#"{"turn_detection":{"type":"server_vad"}}"#), "invalid_parameter",
+            "session.audio.input.turn_detection"
+        ),
+    ]
+
+    @Test func aMistakeIsSaidAndTheSessionGoesOn() async throws {
         try await TestEndpoint.run { port, _ in
             let client = try SocketClient(port: port)
             try client.update()
-            try client.send(mistake.message)
-            let refusal = try #require(try await client.messages(until: "error").last?.error)
-            #expect(refusal.code == mistake.code)
-            #expect(refusal.param == mistake.parameter)
-            try client.order(["audio": Self.recording])
-            try client.commit()
-            let last = try await client.messages(until: "completed").last
-            #expect(last?.transcript == Self.text)
+            for (number, mistake) in Self.mistakes.enumerated() {
+                try client.send(mistake.message)
+                let messages = try await client.messages(until: "error", number + 1)
+                let refusal = try #require(messages.last { $0.kind == "error" }?.error)
+                #expect(refusal.code == mistake.code, "\(mistake.message)")
+                #expect(refusal.param == mistake.parameter, "\(mistake.message)")
+                try client.order(["audio": Self.recording])
+                try client.commit()
+                let last = try await client.messages(until: "completed", number + 1).last
+                #expect(last?.transcript == Self.text, "\(mistake.message)")
+            }
         }
     }
 
     // MARK: - Who gets in
 
-    struct Stranger: Sendable, CustomTestStringConvertible {
-        let testDescription: String
-        var fields: [String] = []
-        var path = "/v1/realtime"
-        let status: Int
-    }
-
-    @Test(arguments: [
-        Stranger(
-            testDescription: "a web page", fields: ["Origin: http://evil.example"], status: 403),
-        Stranger(testDescription: "a page of this machine", fields: ["Origin: null"], status: 403),
-        Stranger(testDescription: "no token", status: 401),
-        Stranger(
-            testDescription: "another token", fields: ["Authorization: Bearer other"], status: 401),
-        Stranger(
-            testDescription: "another path", fields: ["Authorization: Bearer right"], path: "/",
-            status: 404),
-        Stranger(
-            testDescription: "a path of uploads", fields: ["Authorization: Bearer right"],
-            path: "/recognize", status: 405),
-    ]) func aStrangerHasNoSession(_ stranger: Stranger) async throws {
+    @Test func aStrangerHasNoSession() async throws {
         try await TestEndpoint.run {
             $0.bearerToken = BearerToken("right")
         } _: { port, _ in
-            let field = stranger.fields.first ?? "X-Nothing: 1"
-            let client = try SocketClient("ws://127.0.0.1:\(port)\(stranger.path)", field)
-            #expect(try await client.end().refused == stranger.status)
+            for (field, path, status) in [
+                // A web page, and a page of this machine.
+                ("Origin: http://evil.example", "/v1/realtime", 403),
+                ("Origin: null", "/v1/realtime", 403),
+                // No token, and another one.
+                ("X-Nothing: 1", "/v1/realtime", 401),
+                ("Authorization: Bearer other", "/v1/realtime", 401),
+                // Another path, and a path of uploads.
+                ("Authorization: Bearer right", "/", 404),
+                ("Authorization: Bearer right", "/recognize", 405),
+            ] {
+                let client = try SocketClient("ws://127.0.0.1:\(port)\(path)", field)
+                #expect(try await client.end().refused == status, "\(field) \(path)")
+            }
             let other = try SocketClient(
                 "ws://127.0.0.1:\(port)/v1/realtime", "Authorization: Bearer right")
             _ = try await other.messages(until: "created")
@@ -179,35 +172,30 @@ import Testing
         }
     }
 
-    @Test func aRequestThatIsNoHandshakeIsAnsweredByHTTP() async throws {
-        let (head, body) = try await TestEndpoint.serve { client in
-            try client.send(Array("GET /v1/realtime HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8))
-            let head = try client.readHead()
-            return (head, try client.readBody(head))
-        }
-        #expect(head.status == 426)
-        #expect(body.contains("RFC 6455"))
-    }
-
     /// Without `Connection: Upgrade`, or with a body, it is a request like any other, also where another one
     /// comes in the same packet.
-    @Test(
-        .spec("RFC 6455 §4.2.1"), arguments: ["", "Connection: Upgrade\r\nContent-Length: 0\r\n"])
-    func halfAHandshakeIsAnsweredByHTTP(_ fields: String) async throws {
-        let handshake =
-            "GET /v1/realtime HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\n\(fields)"
-            + "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n\r\n"
+    @Test(.spec("RFC 6455 §4.2.1"))
+    func whatIsNoHandshakeIsAnsweredByHTTP() async throws {
+        let get = "GET /v1/realtime HTTP/1.1\r\nHost: localhost\r\n"
+        let rest =
+            "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n\r\n"
+        let another = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
         try await TestEndpoint.run { port, _ in
-            let (status, next) = try await onThread {
-                let client = try RawClient(port: port)
-                let more = fields.isEmpty ? "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n" : ""
-                try client.send(Array((handshake + more).utf8))
-                let head = try client.readHead()
-                _ = try client.readBody(head)
-                return (head.status, more.isEmpty ? 200 : try client.readHead().status)
+            try await onThread {
+                let plain = try RawClient(port: port)
+                try plain.send(Array("\(get)\r\n".utf8))
+                let answer = try plain.readAnswer()
+                #expect(answer.head.status == 426)
+                #expect(answer.body.contains("RFC 6455"))
+                let half = try RawClient(port: port)
+                try half.send(Array("\(get)Upgrade: websocket\r\n\(rest)\(another)".utf8))
+                #expect(try half.readAnswer().head.status == 426)
+                #expect(try half.readHead().status == 200)
+                let withBody = try RawClient(port: port)
+                let fields = "Connection: Upgrade\r\nContent-Length: 0\r\n"
+                try withBody.send(Array("\(get)Upgrade: websocket\r\n\(fields)\(rest)".utf8))
+                #expect(try withBody.readAnswer().head.status == 426)
             }
-            #expect(status == 426)
-            #expect(next == 200)
             // It serves others as before.
             _ = try await SocketClient(port: port).messages(until: "created")
         }
@@ -297,39 +285,24 @@ import Testing
 
     // MARK: - Frames
 
-    @Test(.spec("RFC 6455 §5.4")) func aMessageMayComeInFrames() async throws {
+    @Test(.spec("RFC 6455 §5, §7.4")) func aBreachEndsTheSession() async throws {
         try await TestEndpoint.run { port, _ in
-            let client = try SocketClient(port: port)
-            client.order(line: #"{"fragments":["{\"type\":\"input_audio","_buffer.clear\"}"]}"#)
-            _ = try await client.messages(until: "cleared")
-        }
-    }
-
-    struct Breach: Sendable, CustomTestStringConvertible {
-        let testDescription: String
-        /// In hexadecimal.
-        let frame: String
-        let code: Int
-    }
-
-    @Test(
-        .spec("RFC 6455 §5, §7.4"),
-        arguments: [
-            Breach(testDescription: "without a mask", frame: "810568656c6c6f", code: 1002),
-            Breach(testDescription: "reserved bits", frame: "c1850000000068656c6c6f", code: 1002),
-            Breach(testDescription: "no UTF-8", frame: "818200000000c328", code: 1007),
-            Breach(testDescription: "too long", frame: "82ff0000000100000000", code: 1009),
-            Breach(testDescription: "an unknown kind", frame: "838000000000", code: 1002),
-            Breach(testDescription: "a divided ping", frame: "098000000000", code: 1002),
-            Breach(testDescription: "a continuation of nothing", frame: "808000000000", code: 1002),
-        ]) func aBreachEndsTheSession(_ breach: Breach) async throws
-    {
-        try await TestEndpoint.run { port, _ in
-            let client = try SocketClient(port: port)
-            _ = try await client.messages(until: "created")
-            try client.order(["raw": breach.frame])
-            #expect(try await client.end().closed == breach.code)
-            // The endpoint serves others as before.
+            for (breach, frame, code) in [
+                ("without a mask", "810568656c6c6f", 1002),
+                ("reserved bits", "c1850000000068656c6c6f", 1002),
+                ("no UTF-8", "818200000000c328", 1007),
+                ("too long", "82ff0000000100000000", 1009),
+                ("an unknown kind", "838000000000", 1002),
+                ("a divided ping", "098000000000", 1002),
+                ("a continuation of nothing", "808000000000", 1002),
+            ] {
+                // The endpoint serves others as before.
+                let client = try SocketClient(port: port)
+                _ = try await client.messages(until: "created")
+                // In hexadecimal.
+                try client.order(["raw": frame])
+                #expect(try await client.end().closed == code, "\(breach)")
+            }
             _ = try await SocketClient(port: port).messages(until: "created")
         }
     }
