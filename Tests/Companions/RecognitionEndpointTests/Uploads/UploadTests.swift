@@ -16,48 +16,51 @@ import Testing
 
     // MARK: - Creation
 
-    @Test(arguments: ["8", "6"])
-    func anUploadIsAnnouncedAtOnce(version: String) async throws {
+    @Test func anUploadIsAnnouncedAtOnce() async throws {
         let clock = UploadClock()
         try await withUploads {
             $0.now = { clock.now }
         } _: { client async throws in
-            let reply = try await onThread {
-                let raw = try RawClient(port: client.port)
-                try raw.sendHead(
-                    "/recognize",
-                    [
-                        Client.pcm, "Accept: text/plain", Client.last,
-                        "Upload-Draft-Interop-Version: \(version)",
-                    ])
-                // Nothing of the body has been sent.
-                let first = try raw.readHead()
-                #expect(first.status == 104)
-                #expect(first.fields["upload-draft-interop-version"] == version)
-                #expect(first.fields["location"]?.count == "/uploads/".count + 32)
-                #expect(first.fields["upload-limit"] == "max-size=268435456, max-age=86400")
-                #expect(first.fields["upload-offset"] == nil)
-                try raw.sendEnd(audio)
-                return try Client.read(from: raw)
+            for version in ["8", "6"] {
+                let reply = try await onThread {
+                    let raw = try RawClient(port: client.port)
+                    try raw.sendHead(
+                        "/recognize",
+                        [
+                            Client.pcm, "Accept: text/plain", Client.last,
+                            "Upload-Draft-Interop-Version: \(version)",
+                        ])
+                    // Nothing of the body has been sent.
+                    let first = try raw.readHead()
+                    #expect(first.status == 104)
+                    #expect(first.fields["upload-draft-interop-version"] == version)
+                    #expect(first.fields["location"]?.count == "/uploads/".count + 32)
+                    #expect(first.fields["upload-limit"] == "max-size=268435456, max-age=86400")
+                    #expect(first.fields["upload-offset"] == nil)
+                    try raw.sendEnd(audio)
+                    return try Client.read(from: raw)
+                }
+                #expect(reply.status == 200)
+                #expect(reply["upload-complete"] == "?1")
+                #expect(reply.body == text)
             }
-            #expect(reply.status == 200)
-            #expect(reply["upload-complete"] == "?1")
-            #expect(reply.body == text)
         }
     }
 
-    @Test(arguments: [
-        [], ["Upload-Complete: ?1"], ["Upload-Complete: ?1", "Upload-Draft-Interop-Version: 3"],
-        ["Upload-Draft-Interop-Version: 8", "Upload-Complete: 1"],
-    ])
-    func aClientThatDoesNotSpeakItGetsWhatItGot(fields: [String]) async throws {
+    @Test func aClientThatDoesNotSpeakItGetsWhatItGot() async throws {
         try await withUploads { client async throws in
-            let reply = try await client.create(
-                [Client.pcm, "Accept: text/plain"] + fields, body: audio)
-            #expect(reply.status == 200)
-            #expect(reply.interims.isEmpty)
-            #expect(reply["upload-complete"] == nil)
-            #expect(reply.body == text)
+            for fields in [
+                [], ["Upload-Complete: ?1"],
+                ["Upload-Complete: ?1", "Upload-Draft-Interop-Version: 3"],
+                ["Upload-Draft-Interop-Version: 8", "Upload-Complete: 1"],
+            ] {
+                let reply = try await client.create(
+                    [Client.pcm, "Accept: text/plain"] + fields, body: audio)
+                #expect(reply.status == 200, "\(fields)")
+                #expect(reply.interims.isEmpty, "\(fields)")
+                #expect(reply["upload-complete"] == nil, "\(fields)")
+                #expect(reply.body == text, "\(fields)")
+            }
         }
     }
 
@@ -120,18 +123,19 @@ import Testing
 
     // MARK: - Resumption
 
-    @Test(arguments: 0...8)
-    func anUploadThatBreaksOffGoesOnAtItsByte(eighths: Int) async throws {
-        let cut = audio.count * eighths / 8
+    @Test func anUploadThatBreaksOffGoesOnAtItsByte() async throws {
         try await withUploads {
             $0.maximumConcurrentRecognitions = 1
         } _: { client async throws in
-            let place = try await client.breakOff(audio, after: cut)
-            #expect(try await client.offset(of: place) == cut)
-            let reply = try await client.append(audio.dropFirst(cut), at: cut, of: place)
-            #expect(reply.status == 200)
-            #expect(reply["upload-complete"] == "?1")
-            #expect(reply.body == text)
+            for eighths in 0...8 {
+                let cut = audio.count * eighths / 8
+                let place = try await client.breakOff(audio, after: cut)
+                #expect(try await client.offset(of: place) == cut)
+                let reply = try await client.append(audio.dropFirst(cut), at: cut, of: place)
+                #expect(reply.status == 200, "\(cut)")
+                #expect(reply["upload-complete"] == "?1", "\(cut)")
+                #expect(reply.body == text, "\(cut)")
+            }
         }
     }
 
@@ -232,7 +236,7 @@ import Testing
 
     // MARK: - Requests that do not fit
 
-    @Test func anotherOffsetIsRefusedWithTheRightOne() async throws {
+    @Test func anAppendThatDoesNotFitIsRefusedWithTheReason() async throws {
         try await withUploads { client async throws in
             let place = try await client.breakOff(audio, after: 40_000)
             for offset in [0, 39_999, 40_001, audio.count] {
@@ -247,24 +251,21 @@ import Testing
             }
             let rest = try await client.append(audio.dropFirst(40_000), at: 40_000, of: place)
             #expect(rest.body == text)
-        }
-    }
 
-    @Test func whatIsMissingIsSaid() async throws {
-        try await withUploads { client async throws in
-            let place = try await client.breakOff([0, 0, 0, 0], after: 2)
+            // What is missing is said.
+            let short = try await client.breakOff([0, 0, 0, 0], after: 2)
             let offset = "Upload-Offset: 2"
             for (fields, status) in [
                 ([Client.pcm, Client.last, offset], 415), ([Client.last, offset], 415),
                 ([Client.more, Client.last], 400), ([Client.more, offset], 400),
                 ([Client.more, Client.last, "Upload-Offset: two"], 400),
             ] {
-                let reply = try await client.send("PATCH", place, fields, body: [0, 0])
+                let reply = try await client.send("PATCH", short, fields, body: [0, 0])
                 #expect(reply.status == status)
             }
-            #expect(try await client.send("POST", place, [Client.pcm]).status == 405)
+            #expect(try await client.send("POST", short, [Client.pcm]).status == 405)
             #expect(try await client.append([], at: 0, of: "/uploads/no").status == 404)
-            #expect(try await client.offset(of: place) == 2)
+            #expect(try await client.offset(of: short) == 2)
         }
     }
 
@@ -287,37 +288,30 @@ import Testing
             #expect(try await client.offset(of: place) == 2)
             let rest = try await client.append([0, 0], at: 2, of: place)
             #expect(rest.status == 200, "\(rest.body)")
-        }
-    }
 
-    @Test func moreBytesThanTheLengthEndTheUpload() async throws {
-        try await withUploads { client async throws in
+            // More bytes than the length end the upload.
             let (raw, first) = try await client.begin(["Upload-Length: 4"])
-            let place = try #require(first.fields["location"])
+            let long = try #require(first.fields["location"])
             let reply = try await onThread {
                 try raw.sendChunk([0, 0, 0, 0, 0, 0])
                 return try Client.read(from: raw)
             }
             #expect(reply.status == 400)
             #expect(reply.body.contains("#inconsistent-upload-length\""))
-            #expect(try await client.send("HEAD", place).status == 404)
+            #expect(try await client.send("HEAD", long).status == 404)
         }
     }
 
-    @Test func whatIsNoAudioIsOver() async throws {
+    @Test func whatIsNoAudioOrAnotherRecordingIsOver() async throws {
         try await withUploads { client async throws in
-            let fields = [Client.version, Client.last, "Content-Type: audio/wav"]
+            let wav = [Client.version, Client.last, "Content-Type: audio/wav"]
             let reply = try await client.create(
-                fields, body: Array("this is no RIFF file at all".utf8))
+                wav, body: Array("this is no RIFF file at all".utf8))
             #expect(reply.status == 400)
             #expect(reply["upload-complete"] == "?1")
             let place = try #require(reply.interims.first?.fields["location"])
             #expect(try await client.send("HEAD", place).status == 404)
-        }
-    }
 
-    @Test func anotherRecordingUnderTheSameKeyIsRefused() async throws {
-        try await withUploads { client async throws in
             let fields = [
                 Client.pcm, "Accept: text/plain", Client.version, Client.last,
                 "Idempotency-Key: k",
@@ -333,33 +327,34 @@ import Testing
 
     // MARK: - One request at a time
 
-    @Test(arguments: ["HEAD", "PATCH", "DELETE"])
-    func theNewerRequestWins(method: String) async throws {
+    @Test func theNewerRequestWins() async throws {
         try await withUploads {
             $0.maximumConcurrentRecognitions = 1
         } _: { client async throws in
-            let place = try await client.breakOff(audio, after: 10_000)
-            let old = try await onThread {
-                let raw = try RawClient(port: client.port)
-                try raw.sendHead(
-                    place,
-                    [Client.more, Client.last, "Upload-Offset: 10000", "Expect: 100-continue"],
-                    method: "PATCH")
-                // It has the upload now.
-                #expect(try raw.readHead().status == 100)
-                return raw
-            }
-            switch method {
-            case "HEAD": #expect(try await client.offset(of: place) == 10_000)
-            case "DELETE": #expect(try await client.send("DELETE", place).status == 204)
-            default:
-                let rest = audio.dropFirst(10_000)
-                #expect(try await client.append(rest, at: 10_000, of: place).body == text)
-            }
-            try await onThread {
-                // It is closed, with or without a word.
-                let rest = (try? old.readToEnd()) ?? []
-                #expect(!String(decoding: rest, as: UTF8.self).contains("HTTP/1.1 200"))
+            for method in ["PATCH", "DELETE", "HEAD"] {
+                let place = try await client.breakOff(audio, after: 10_000)
+                let old = try await onThread {
+                    let raw = try RawClient(port: client.port)
+                    try raw.sendHead(
+                        place,
+                        [Client.more, Client.last, "Upload-Offset: 10000", "Expect: 100-continue"],
+                        method: "PATCH")
+                    // It has the upload now.
+                    #expect(try raw.readHead().status == 100)
+                    return raw
+                }
+                switch method {
+                case "HEAD": #expect(try await client.offset(of: place) == 10_000)
+                case "DELETE": #expect(try await client.send("DELETE", place).status == 204)
+                default:
+                    let rest = audio.dropFirst(10_000)
+                    #expect(try await client.append(rest, at: 10_000, of: place).body == text)
+                }
+                try await onThread {
+                    // It is closed, with or without a word.
+                    let rest = (try? old.readToEnd()) ?? []
+                    #expect(!String(decoding: rest, as: UTF8.self).contains("HTTP/1.1 200"))
+                }
             }
         }
     }
