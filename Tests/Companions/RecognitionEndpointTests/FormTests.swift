@@ -23,91 +23,103 @@ import Testing
             + Array(end.utf8)
     }
 
-    /// Posts a form in chunks of a size, and reads the whole answer.
+    /// Posts a form to an endpoint, in chunks of a size, and reads the whole answer.
     private func post(
-        _ body: [UInt8], by limit: Int = 3_001, type: String = "multipart/form-data; boundary=B"
+        _ body: [UInt8], to port: Int, by limit: Int = 3_001,
+        type: String = "multipart/form-data; boundary=B"
     ) async throws -> (head: RawClient.Head, body: String) {
-        try await TestEndpoint.serve {
-            try $0.post(body, ["Content-Type: \(type)"], to: Self.path, by: limit)
+        try await onThread {
+            try RawClient(port: port).post(
+                body, ["Content-Type: \(type)"], to: Self.path, by: limit)
         }
     }
 
-    @Test(arguments: [["-H", "Transfer-Encoding: chunked"], []])
-    func curlIsAnsweredWithOneObject(_ framing: [String]) async throws {
-        let answer = try await TestEndpoint.run { port, _ in
-            try await onThread {
-                try ForeignTool("curl").run(
-                    [
-                        "-sS", "-F", "model=whisper-1", "-F",
-                        "file=@\(Samples.folder)/go-forward.wav", "-F", "language=en",
-                        "http://127.0.0.1:\(port)\(Self.path)",
-                    ] + framing
-                ).text
+    @Test func curlIsAnsweredWithOneObject() async throws {
+        try await TestEndpoint.run { port, _ in
+            for framing in [["-H", "Transfer-Encoding: chunked"], []] {
+                let answer = try await onThread {
+                    try ForeignTool("curl").run(
+                        [
+                            "-sS", "-F", "model=whisper-1", "-F",
+                            "file=@\(Samples.folder)/go-forward.wav", "-F", "language=en",
+                            "http://127.0.0.1:\(port)\(Self.path)",
+                        ] + framing
+                    ).text
+                }
+                #expect(answer.hasPrefix("{") && answer.contains(Self.text), "\(answer)")
             }
         }
-        #expect(answer.hasPrefix("{") && answer.contains(Self.text), "\(answer)")
     }
 
     private func field(_ name: String, _ value: String) -> String {
         "--B\r\nContent-Disposition: form-data; name=\"\(name)\"\r\n\r\n\(value)\r\n"
     }
 
-    @Test(arguments: [
-        ("json", "application/json", "{"), ("verbose_json", "application/json", "{"),
-        ("text", "text/plain; charset=utf-8", "go forward ten meters\n"),
-        ("srt", "text/plain; charset=utf-8", "1\n00:00:0"),
-        ("vtt", "text/vtt; charset=utf-8", "WEBVTT\n\n00:00:0"),
-    ])
-    func theAnswerHasTheFormatThatTheFormWants(_ name: String, _ type: String, _ begin: String)
-        async throws
-    {
-        for body in [
-            form(audio, fields: field("response_format", name)),
-            form(audio, end: "\r\n" + field("response_format", name) + "--B--\r\n"),
-        ] {
-            let answer = try await post(body)
-            #expect(answer.head.status == 200)
-            #expect(answer.head.fields["content-type"] == type)
-            #expect(answer.body.hasPrefix(begin) && answer.body.contains("go forward ten meters"))
-        }
+    private static var segment: Regex<Substring> {
+        /"segments":\[\{"end":[\d.]+,"id":0,"start":[\d.]+,"text":"go forward ten meters"\}\]/
     }
 
-    @Test(arguments: [
-        ("response_format", "lrc", "'response_format'"),
-        ("stream", "banana", "'stream' is true or false"),
-    ])
-    func aValueThatIsNotOfferedIsRefusedWithAReason(
-        _ name: String, _ value: String, _ reason: String
-    ) async throws {
-        let answer = try await post(
-            form(Samples.wav("go-forward"), fields: field(name, value)))
-        #expect(answer.head.status == 400)
-        #expect(answer.body.contains(reason), "\(answer.body)")
+    @Test func theAnswerHasTheFormatThatTheFormWants() async throws {
+        try await TestEndpoint.run { port, _ in
+            for (name, type, begin) in [
+                ("json", "application/json", "{"), ("verbose_json", "application/json", "{"),
+                ("text", "text/plain; charset=utf-8", "go forward ten meters\n"),
+                ("srt", "text/plain; charset=utf-8", "1\n00:00:0"),
+                ("vtt", "text/vtt; charset=utf-8", "WEBVTT\n\n00:00:0"),
+            ] {
+                let wanted = field("response_format", name)
+                for body in [
+                    form(audio, fields: wanted), form(audio, end: "\r\n\(wanted)--B--\r\n"),
+                ] {
+                    let answer = try await post(body, to: port)
+                    #expect(answer.head.status == 200, "\(name)")
+                    #expect(answer.head.fields["content-type"] == type)
+                    #expect(answer.body.hasPrefix(begin), "\(answer.body)")
+                    #expect(answer.body.contains("go forward ten meters"), "\(answer.body)")
+                }
+            }
+            for (name, value, reason) in [
+                ("response_format", "lrc", "'response_format'"),
+                ("stream", "banana", "'stream' is true or false"),
+            ] {
+                let answer = try await post(form(audio, fields: field(name, value)), to: port)
+                #expect(answer.head.status == 400, "\(value)")
+                #expect(answer.body.contains(reason), "\(answer.body)")
+            }
+            // A wordy object has segments and the language.
+            let wordy = field("response_format", "verbose_json")
+            let answer = try await post(form(audio, fields: wordy), to: port)
+            #expect(answer.body.contains(#""language":"en""#), "\(answer.body)")
+            #expect(answer.body.contains(#""task":"transcribe""#))
+            #expect(answer.body.contains(Self.segment), "\(answer.body)")
+            let said = try await post(
+                form(audio, fields: wordy + field("language", "en-GB")), to: port)
+            #expect(said.body.contains(#""language":"en-GB""#), "\(said.body)")
+        }
     }
 
     /// In the manner of OpenAI's API; the field may stand behind the file.
-    @Test(arguments: [true, false])
-    func eventsTellTheTextAsItBecomesFinal(isBehind: Bool) async throws {
+    @Test func eventsTellTheTextAsItBecomesFinal() async throws {
         let ear = try TestEar("finals")
         let stream = field("stream", "true")
-        let body =
-            isBehind ? form(audio, end: "\r\n" + stream + "--B--\r\n") : form(audio, fields: stream)
-        let answer = try await TestEndpoint.serve {
+        let bodies = [form(audio, end: "\r\n\(stream)--B--\r\n"), form(audio, fields: stream)]
+        try await TestEndpoint.serve(each: bodies) {
             $0.recogniser = ear.recogniser
-        } _: { client in
-            try client.post(
+        } _: { client, body in
+            let answer = try client.post(
                 body, ["Content-Type: multipart/form-data; boundary=B"], to: Self.path,
                 by: body.count)
+            #expect(answer.head.status == 200)
+            #expect(answer.head.fields["content-type"] == "text/event-stream")
+            let events = answer.body.split(separator: "\n").map(String.init)
+            let deltas = events.dropLast().compactMap { event in
+                event.firstMatch(of: /^data: {"delta":"(.*)","type":"transcript.text.delta"}$/)?.1
+            }
+            #expect(deltas.count == events.count - 1)
+            #expect(deltas.joined() == "one two three")
+            #expect(
+                events.last == #"data: {"text":"one two three","type":"transcript.text.done"}"#)
         }
-        #expect(answer.head.status == 200)
-        #expect(answer.head.fields["content-type"] == "text/event-stream")
-        let events = answer.body.split(separator: "\n").map(String.init)
-        let deltas = events.dropLast().compactMap { event in
-            event.firstMatch(of: /^data: {"delta":"(.*)","type":"transcript.text.delta"}$/)?.1
-        }
-        #expect(deltas.count == events.count - 1)
-        #expect(deltas.joined() == "one two three")
-        #expect(events.last == #"data: {"text":"one two three","type":"transcript.text.done"}"#)
     }
 
     @Test func theModelIsTheRecogniser() async throws {
@@ -123,18 +135,6 @@ import Testing
             #expect(one.head.status == 200 && one.body.hasPrefix(#"{"created":"#), "\(one.body)")
             #expect(try client.get("/v1/models/whisper-1").head.status == 404)
         }
-    }
-
-    @Test func aWordyObjectHasSegmentsAndTheLanguage() async throws {
-        let wanted = field("response_format", "verbose_json")
-        let answer = try await post(form(audio, fields: wanted))
-        #expect(answer.body.contains(#""language":"en""#), "\(answer.body)")
-        #expect(answer.body.contains(#""task":"transcribe""#))
-        let segment =
-            /"segments":\[\{"end":[\d.]+,"id":0,"start":[\d.]+,"text":"go forward ten meters"\}\]/
-        #expect(answer.body.contains(segment), "\(answer.body)")
-        let said = try await post(form(audio, fields: wanted + field("language", "en-GB")))
-        #expect(said.body.contains(#""language":"en-GB""#), "\(said.body)")
     }
 
     @Test func theRecognitionRunsWhileTheFormComes() async throws {
@@ -157,27 +157,42 @@ import Testing
         }
     }
 
-    @Test(arguments: [1, 7, 440, 65_536])
-    func aFormMayBeCutAnywhere(_ limit: Int) async throws {
-        // In small pieces a beginning will do: it is the form's own bytes that matter.
-        let clip = try Samples.wav("go-forward")
-        let audio = limit < 44 ? Array(clip[..<2_000]) : clip
+    @Test func aFormMayBeCutAnywhere() async throws {
         let fields = "--B\r\nContent-Disposition: form-data; name=\"model\"\r\n\r\n\r\n"
-        let answer = try await post(form(audio, fields: fields), by: limit)
-        #expect(answer.head.status == 200)
-        #expect(answer.body.contains(limit < 44 ? "\"text\":\"\"" : Self.text), "\(answer.body)")
+        try await TestEndpoint.run { port, _ in
+            for limit in [1, 7, 440, 65_536] {
+                // In small pieces a beginning will do: it is the form's own bytes that matter.
+                let sent = limit < 44 ? Array(audio[..<2_000]) : audio
+                let answer = try await post(form(sent, fields: fields), to: port, by: limit)
+                #expect(answer.head.status == 200, "\(limit)")
+                #expect(
+                    answer.body.contains(limit < 44 ? "\"text\":\"\"" : Self.text), "\(answer.body)"
+                )
+            }
+            // What looks like the beginning of a boundary is audio.
+            let samples = try Samples.pcm("go-forward") + Array("\r\n--\r\n--A\r\n-".utf8) + [0]
+            let head = "name=\"file\"\r\nContent-Type: audio/pcm;rate=16000"
+            let answer = try await post(form(samples, head: head), to: port, by: 5_000)
+            #expect(answer.body.contains(Self.text), "\(answer.body)")
+        }
     }
 
-    @Test(arguments: [
-        #"name="file"; filename="a.bin""# + "\r\nContent-Type: audio/wav",
-        #"name="audio_file"; filename="A.WAV""# + "\r\ncontent-type: application/octet-stream",
-        #"name="file""# + "\r\nContent-Type: audio/wav",
-        #"name="file"; filename="a.bin""# + "\r\nContent-Type: application/octet-stream",
-        #"name="file"; filename="upload""#,
-    ])
-    func theKindOfAudioIsTheNamesTheTypesOrTheFirstBytes(_ head: String) async throws {
-        let answer = try await post(form(try Samples.wav("go-forward"), head: head))
-        #expect(answer.body.contains(Self.text), "\(answer.body)")
+    private static let nameless = "\r\nContent-Type: application/octet-stream"
+
+    @Test func theKindOfAudioIsTheNamesTheTypesOrTheFirstBytes() async throws {
+        try await TestEndpoint.run { port, _ in
+            for head in [
+                #"name="file"; filename="a.bin""# + "\r\nContent-Type: audio/wav",
+                #"name="audio_file"; filename="A.WAV""#
+                    + "\r\ncontent-type: application/octet-stream",
+                #"name="file""# + "\r\nContent-Type: audio/wav",
+                #"name="file"; filename="a.bin""# + Self.nameless,
+                #"name="file"; filename="upload""#,
+            ] {
+                let answer = try await post(form(audio, head: head), to: port)
+                #expect(answer.body.contains(Self.text), "\(head): \(answer.body)")
+            }
+        }
     }
 
     /// What browsers, phones and note tools record.
@@ -193,7 +208,7 @@ import Testing
             ["-v", "error", "-i", Clip.goForward.path] + options + [path])
         let bytes = try readFile(path)
         let boundary = "multipart/form-data; boundary=B"
-        let head = #"name="file"; filename="blob""# + "\r\nContent-Type: application/octet-stream"
+        let head = #"name="file"; filename="blob""# + Self.nameless
         let bodies = [
             (bytes, "application/octet-stream"), (bytes, "audio/mpeg"), (bytes, "video/webm"),
             (form(bytes, head: head), boundary),
@@ -215,37 +230,32 @@ import Testing
     }
 
     /// Samples without a header are what a type says, and never what nothing says.
-    @Test(arguments: ["application/octet-stream", "", "audio/mpeg"])
-    func bytesThatSayNothingAreRefused(_ type: String) async throws {
+    @Test func bytesThatSayNothingAreRefused() async throws {
         let pcm = Array(try Samples.pcm("go-forward").prefix(9_000))
-        let answer = try await TestEndpoint.answer(pcm, type: type)
-        #expect(answer.head.status == 415)
-        #expect(answer.body.contains("neither its type nor its first bytes say what it is; send "))
+        let head = #"name="file"; filename="a.bin""# + Self.nameless
+        try await TestEndpoint.run { port, _ in
+            for type in ["application/octet-stream", "", "audio/mpeg"] {
+                let answer = try await TestEndpoint.post(pcm, type: type, to: port)
+                #expect(answer.head.status == 415, "\(type)")
+                #expect(
+                    answer.body.contains(
+                        "neither its type nor its first bytes say what it is; send "))
+            }
+            // No sound is made of what has another form, or none.
+            for (text, reason) in [
+                ("ID3\u{4}and so on, for some bytes", "it is MP3; send "),
+                ("", "neither its type nor its first bytes say what it is; send "),
+                ("import sys; print(7)", "it is text, and not sound; send "),
+            ] {
+                let answer = try await post(
+                    form(Array(text.utf8), head: head), to: port, by: 7)
+                #expect(answer.head.status == 415, "\(reason)")
+                #expect(answer.body.contains(reason), "\(answer.body)")
+            }
+        }
     }
 
-    /// No sound is made of what has another form, or none.
-    @Test(arguments: [
-        ("ID3\u{4}and so on, for some bytes", "it is MP3; send "),
-        ("", "neither its type nor its first bytes say what it is; send "),
-        ("import sys; print(7)", "it is text, and not sound; send "),
-    ])
-    func aFileThatSaysNoTypeIsNotTakenForSamples(_ text: String, _ reason: String) async throws {
-        let head = #"name="file"; filename="a.bin""# + "\r\nContent-Type: application/octet-stream"
-        let answer = try await post(form(Array(text.utf8), head: head), by: 7)
-        #expect(answer.head.status == 415)
-        #expect(answer.body.contains(reason), "\(answer.body)")
-    }
-
-    @Test func samplesOfAFormAreNotMistakenForABoundary() async throws {
-        // What looks like the beginning of a boundary is audio.
-        let audio = try Samples.pcm("go-forward")
-        let noise = Array("\r\n--\r\n--A\r\n-".utf8)
-        let head = "name=\"file\"\r\nContent-Type: audio/pcm;rate=16000"
-        let answer = try await post(form(audio + noise + [0], head: head), by: 5_000)
-        #expect(answer.body.contains(Self.text), "\(answer.body)")
-    }
-
-    static let refused: [(body: String, reason: String)] = [
+    private static let refused: [(body: String, reason: String)] = [
         (
             "--B\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nx\r\n--B--\r\n",
             "the form has no file"
@@ -264,17 +274,18 @@ import Testing
         ("--B\r\n" + String(repeating: "X: y\r\n", count: 4_000), "whose head is too long"),
     ]
 
-    @Test(arguments: refused)
-    func whatIsNoFormWithAFileIsRefused(_ body: String, _ reason: String) async throws {
-        let answer = try await post(Array(body.utf8))
-        #expect(answer.head.status == 400)
-        #expect(answer.body.contains(reason), "\(answer.body)")
-        #expect(answer.body.hasPrefix(#"{"error":{"message":"#))
-    }
-
-    @Test func aFormWithoutABoundaryIsRefusedAtOnce() async throws {
-        let answer = try await post([], type: "multipart/form-data")
-        #expect(answer.head.status == 415)
-        #expect(answer.body.contains("the form's boundary is missing"))
+    @Test func whatIsNoFormWithAFileIsRefused() async throws {
+        try await TestEndpoint.run { port, _ in
+            for (body, reason) in Self.refused {
+                let answer = try await post(Array(body.utf8), to: port)
+                #expect(answer.head.status == 400, "\(reason)")
+                #expect(answer.body.contains(reason), "\(answer.body)")
+                #expect(answer.body.hasPrefix(#"{"error":{"message":"#))
+            }
+            // One without a boundary is refused at once.
+            let answer = try await post([], to: port, type: "multipart/form-data")
+            #expect(answer.head.status == 415)
+            #expect(answer.body.contains("the form's boundary is missing"))
+        }
     }
 }
