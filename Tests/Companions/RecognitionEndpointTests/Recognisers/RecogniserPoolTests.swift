@@ -42,19 +42,9 @@ import Testing
         gone.fail(.brokenOff)
         #expect(pool.submit(gone))
         #expect(pool.busyCount == 0)
-        #expect(try await hears(pool))
+        // Each job waits for the next decoder.
+        for _ in 0..<5 { #expect(try await hears(pool)) }
         await pool.stop()
-    }
-
-    @Test func whoWaitsGetsTheRecogniserThatBecomesFree() async throws {
-        try await withBusyPool { pool, job async throws in
-            let next = try self.job()
-            #expect(pool.submit(next))
-            #expect(pool.isCrowded)
-            next.body.finish()
-            job.fail(.superseded)
-            #expect(await next.events.next() == .final(Recognition()))
-        }
     }
 
     @Test func thoseWhoWaitGetItInTheOrderInWhichTheyCame() async throws {
@@ -70,6 +60,7 @@ import Testing
                         return number
                     }
                 }
+                #expect(pool.isCrowded)
                 job.fail(.superseded)
                 for try await number in tasks { seen.append(number) }
             }
@@ -96,12 +87,6 @@ import Testing
         await pool.stop()
     }
 
-    @Test func theNextJobWaitsForTheNextDecoder() async throws {
-        let pool = RecogniserPool(TestEndpoint.recogniser(), maximumCount: 1)
-        for _ in 0..<5 { #expect(try await hears(pool)) }
-        await pool.stop()
-    }
-
     @Test func aModelThatIsGoneFailsTheJobsUntilItIsBack() async throws {
         let folder = try TemporaryFolder()
         let words = Array("go G OW\nforward F AO R W ER D\n".utf8)
@@ -124,20 +109,14 @@ import Testing
         #expect(pool.threadCount == 0)
     }
 
-    @Test func onlySoManyWait() async throws {
-        try await withBusyPool(waiting: 1) { pool, _ async throws in
-            let next = try self.job()
-            #expect(pool.submit(next))
+    @Test func onlySoManyWaitAndNoneForAPoolThatIsStopped() async throws {
+        try await withBusyPool(waiting: 1) { pool, job async throws in
+            let first = try self.job()
+            #expect(pool.submit(first))
             #expect(try !pool.submit(self.job()))
             // One that has been given up waits no longer.
-            next.fail(.brokenOff)
-            #expect(await next.events.next() == .failed(.brokenOff))
-            #expect(try pool.submit(self.job()))
-        }
-    }
-
-    @Test func nobodyWaitsForAPoolThatIsStopped() async throws {
-        try await withBusyPool { pool, job async throws in
+            first.fail(.brokenOff)
+            #expect(await first.events.next() == .failed(.brokenOff))
             let next = try self.job()
             #expect(pool.submit(next))
             async let stopped: Void = pool.stop()
