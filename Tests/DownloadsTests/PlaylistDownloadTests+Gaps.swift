@@ -29,8 +29,8 @@ extension PlaylistDownloadTests {
         _ answers: [(text: String, type: String?)], _ comes: Bool
     ) async throws {
         for form in [[], ["-hls_key_info_file", "FOLDER/info"]] {
-            let (folder, server) = try Self.serve(form)
-            let right = try folder.read("talk2.ts")
+            let (made, server) = try Self.serve(form)
+            let right = try made.bytes("talk2.ts")
             let count = Atomic(0)
             server.change { contents in
                 contents.prepare = { contents, target in
@@ -45,7 +45,7 @@ extension PlaylistDownloadTests {
             let bench = try DownloadBench()
             let file = try await bench.fetch(server.url("/talk.m3u8")).get()
             let ours = try Self.ownSamples(file.path)
-            let theirs = try Self.samples(folder.path("talk.m3u8"))
+            let theirs = made.samples
             #expect(comes ? ours == theirs : ours.count < theirs.count && ours.count > 100_000)
             #expect(file.notices == (comes ? [] : ["a segment could not be had; a gap is left"]))
             #expect(count.load(ordering: .relaxed) == answers.count + (comes ? 1 : 0))
@@ -57,21 +57,18 @@ extension PlaylistDownloadTests {
         arguments: [("{\"error\":1}", nil), ("<html>log in</html>", "text/html")]
             as [(String, String?)])
     func aSegmentThatStaysATextIsNoGap(_ text: String, _ type: String?) async throws {
-        let (folder, server) = try Self.serve([])
+        let (made, server) = try Self.serve([])
         server.change { $0.files["/talk2.ts"] = .init(Array(text.utf8), type: type) }
         let result = try await bench.fetch(server.url("/talk.m3u8"))
         #expect(result == .failure(.unreachable("segment 2 of its playlist came as a text")))
-        let right = try folder.read("talk2.ts")
-        server.change { $0.files["/talk2.ts"] = .init(right) }
-        let file = try await bench.fetch(server.url("/talk.m3u8")).get()
-        #expect(try Self.ownSamples(file.path) == Self.samples(folder.path("talk.m3u8")))
+        server.change { $0.files["/talk2.ts"] = made.files["/talk2.ts"] }
+        try await expect(made, of: server)
         #expect(server.requests.count { $0.target == "/talk0.ts" } == 1)
     }
 
     @Test func aGapOfThePlaylistIsSaidEachTime() async throws {
-        let (folder, server) = try Self.serve([])
-        let text = String(decoding: try folder.read("talk.m3u8"), as: UTF8.self)
-        let odd = text.replacing("talk2.ts", with: "#EXT-X-GAP\ntalk2.ts")
+        let (made, server) = try Self.serve([])
+        let odd = made.text.replacing("talk2.ts", with: "#EXT-X-GAP\ntalk2.ts")
         server.change { $0.files["/talk.m3u8"] = .init(Array(odd.utf8)) }
         let url = server.url("/talk.m3u8")
         for isUnchanged in [false, true] {

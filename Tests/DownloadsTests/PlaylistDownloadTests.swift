@@ -13,8 +13,36 @@ import Testing
 
     init() throws { bench = try DownloadBench() }
 
-    /// Makes a playlist of ten seconds of speech in segments of 2 s, and serves its folder.
-    static func serve(_ words: [String]) throws -> (TemporaryFolder, FileServer) {
+    /// A playlist of ten seconds of speech in segments of 2 s.
+    struct Made: Sendable {
+        /// By their paths.
+        var files: [String: FileServer.File] = [:]
+        /// What ffmpeg reads of `talk.m3u8`.
+        var samples: [UInt8] = []
+
+        /// The text of `talk.m3u8`.
+        var text: String { String(decoding: files["/talk.m3u8"]?.bytes ?? [], as: UTF8.self) }
+
+        func bytes(_ name: String) throws -> [UInt8] { try #require(files["/" + name]).bytes }
+
+        mutating func add(_ text: String, as name: String) {
+            files["/" + name] = .init(Array(text.utf8))
+        }
+    }
+
+    private static let known = Mutex<[[String]: Made]>([:])
+
+    /// Serves a playlist of a form, which is made once.
+    static func serve(_ words: [String]) throws -> (Made, FileServer) {
+        let made = try known.withLock { known in
+            let made = try known[words] ?? make(words)
+            known[words] = made
+            return made
+        }
+        return (made, try FileServer(made.files))
+    }
+
+    private static func make(_ words: [String]) throws -> Made {
         let folder = try TemporaryFolder()
         try folder.write(Array("0123456789abcdef".utf8), to: "secret.key")
         let info = "secret.key\n\(folder.path("secret.key"))\n"
@@ -25,16 +53,14 @@ import Testing
         try ForeignTool("ffmpeg").run(
             ["-v", "error", "-i", Clip.speech.path, "-c:a", "aac", "-f", "hls"]
                 + ["-hls_time", "2", "-hls_list_size", "0"] + words + [folder.path("talk.m3u8")])
-        return (folder, try serve(folder))
+        var made = Made()
+        for name in try folder.names() { made.files["/" + name] = .init(try folder.read(name)) }
+        made.samples = try samples(folder.path("talk.m3u8"))
+        withExtendedLifetime(folder) {}
+        return made
     }
 
-    static func serve(_ folder: TemporaryFolder) throws -> FileServer {
-        var files: [String: FileServer.File] = [:]
-        for name in try folder.names() { files["/" + name] = .init(try folder.read(name)) }
-        return try FileServer(files)
-    }
-
-    static func samples(
+    private static func samples(
         _ path: String,
         by options: [String] = ["-allowed_extensions", "ALL", "-protocol_whitelist", "file,crypto"]
     ) throws -> [UInt8] {
@@ -50,6 +76,21 @@ import Testing
         try samples("file:" + path, by: ["-protocol_whitelist", "file"])
     }
 
+    /// Fetches one whose samples are those that it was made of.
+    @discardableResult
+    func expect(
+        _ made: Made, of server: FileServer, _ path: String = "/talk.m3u8",
+        change: (inout Download) throws -> Void = { _ in },
+        at place: SourceLocation = #_sourceLocation
+    ) async throws -> FetchedFile {
+        let file = try await bench.fetch(server.url(path), change: change).get()
+        let (ours, theirs) = (try Self.ownSamples(file.path), made.samples)
+        #expect(
+            !ours.isEmpty && ours == theirs, "\(ours.count) of \(theirs.count) bytes",
+            sourceLocation: place)
+        return file
+    }
+
     private static let forms: [[String]] = [
         [], ["-hls_segment_type", "fmp4"], ["-hls_flags", "single_file"],
         ["-hls_segment_type", "fmp4", "-hls_flags", "single_file"],
@@ -61,47 +102,41 @@ import Testing
 
     @Test(arguments: forms)
     func aRecordingIsFetchedWithTheSameSamples(_ form: [String]) async throws {
-        let (folder, server) = try Self.serve(form)
-        let name = form.contains("main.m3u8") ? "/main.m3u8" : "/talk.m3u8"
-        let file = try await bench.fetch(server.url(name)).get()
+        let (made, server) = try Self.serve(form)
+        let path = form.contains("main.m3u8") ? "/main.m3u8" : "/talk.m3u8"
+        let file = try await expect(made, of: server, path)
         #expect(file.isPlaylist && file.path.hasSuffix("/index.m3u8"))
-        let ours = try Self.ownSamples(file.path)
-        let theirs = try Self.samples(folder.path("talk.m3u8"))
-        #expect(!ours.isEmpty && ours == theirs, "\(ours.count) of \(theirs.count) bytes")
     }
 
     @Test func discontinuitiesStay() async throws {
-        let (folder, _) = try Self.serve([])
+        var (made, _) = try Self.serve([])
         // The same again with other times, as behind an advertisement.
-        let text = String(decoding: try folder.read("talk.m3u8"), as: UTF8.self)
-        let body = text.split(separator: "\n").filter {
+        let body = made.text.split(separator: "\n").filter {
             $0.hasPrefix("#EXTINF") || !$0.hasPrefix("#")
-        }
-        let twice =
-            "#EXTM3U\n#EXT-X-TARGETDURATION:3\n" + body.joined(separator: "\n")
-            + "\n#EXT-X-DISCONTINUITY\n" + body.joined(separator: "\n") + "\n#EXT-X-ENDLIST\n"
-        try folder.write(Array(twice.utf8), to: "twice.m3u8")
-        let server = try Self.serve(folder)
-        let file = try await bench.fetch(server.url("/twice.m3u8")).get()
-        let theirs = try Self.samples(folder.path("twice.m3u8"))
-        #expect(try Self.ownSamples(file.path) == theirs)
-        #expect(theirs.count > 600_000)
+        }.joined(separator: "\n")
+        made.add(
+            "#EXTM3U\n#EXT-X-TARGETDURATION:3\n\(body)\n#EXT-X-DISCONTINUITY\n\(body)\n"
+                + "#EXT-X-ENDLIST\n", as: "twice.m3u8")
+        let folder = try TemporaryFolder()
+        for (path, file) in made.files { try folder.write(file.bytes, to: "\(path.dropFirst())") }
+        made.samples = try Self.samples(folder.path("twice.m3u8"))
+        #expect(made.samples.count > 600_000)
+        try await expect(made, of: try FileServer(made.files), "/twice.m3u8")
+        withExtendedLifetime(folder) {}
     }
 
     @Test func itGoesToAFolderOfThePerson() async throws {
-        let (folder, server) = try Self.serve(["-hls_segment_type", "fmp4"])
+        let (made, server) = try Self.serve(["-hls_segment_type", "fmp4"])
         let place = bench.folder.path("talk")
-        let url = server.url("/talk.m3u8")
-        let file = try await bench.fetch(url) { $0.destination = place }.get()
+        let file = try await expect(made, of: server) { $0.destination = place }
         #expect(file.path == place + "/index.m3u8")
-        #expect(try Self.ownSamples(file.path) == Self.samples(folder.path("talk.m3u8")))
-        #expect(try await bench.fetch(url).get().isUnchanged)
+        #expect(try await bench.fetch(server.url("/talk.m3u8")).get().isUnchanged)
         #expect(server.requests.count { $0.target == "/talk.m3u8" } == 2)
     }
 
     /// Left at each request, one after the other.
     @Test func itGoesOnWhereItWasLeft() async throws {
-        let (folder, server) = try Self.serve(["-hls_segment_type", "fmp4"])
+        let (made, server) = try Self.serve(["-hls_segment_type", "fmp4"])
         let download = Download(try ServiceURL(server.url("/talk.m3u8")))
         var result = Result<FetchedFile, DownloadFailure>.failure(.left)
         var number = 0
@@ -123,38 +158,33 @@ import Testing
             result = await run.value
         }
         #expect(number > 1)
-        let path = try result.get().path
-        #expect(try Self.ownSamples(path) == Self.samples(folder.path("talk.m3u8")))
+        #expect(try Self.ownSamples(try result.get().path) == made.samples)
     }
 
     @Test func aSignedSegmentThatHasExpiredIsNamedAnew() async throws {
-        let (folder, server) = try Self.serve([])
-        let text = String(decoding: try folder.read("talk.m3u8"), as: UTF8.self)
+        let (made, server) = try Self.serve([])
         let number = Atomic(0)
         server.change { contents in
             contents.prepare = { contents, target in
                 if target == "/talk.m3u8" {
                     let next = number.add(1, ordering: .relaxed).newValue
-                    contents.files[target]?.bytes = Array(
-                        text.replacing(".ts\n", with: ".ts?signed=\(next)\n").utf8)
-                    contents.files[target]?.tag = nil
+                    let text = made.text.replacing(".ts\n", with: ".ts?signed=\(next)\n")
+                    contents.files[target] = .init(Array(text.utf8), tag: nil)
                 } else if target.contains("2.ts"), target.hasSuffix("=1") {
                     contents.refusals = [target: 403]
                 }
             }
         }
-        let file = try await bench.fetch(server.url("/talk.m3u8")).get()
-        #expect(try Self.ownSamples(file.path) == Self.samples(folder.path("talk.m3u8")))
+        try await expect(made, of: server)
         #expect(number.load(ordering: .relaxed) == 2)
     }
 
     /// Serves a live one; the requests for it that have these numbers get another answer.
     static func serveLive(
         _ odd: Range<Int>, _ status: Int?, _ page: String
-    ) throws -> (TemporaryFolder, FileServer) {
-        let (folder, server) = try serve(["-hls_time", "1"])
-        let text = String(decoding: try folder.read("talk.m3u8"), as: UTF8.self)
-        let lines = text.split(separator: "\n")
+    ) throws -> (Made, FileServer) {
+        let (made, server) = try serve(["-hls_time", "1"])
+        let lines = made.text.split(separator: "\n")
         let pairs = lines.indices.filter { lines[$0].hasPrefix("#EXTINF") }.map {
             "\(lines[$0])\n\(lines[$0 + 1])\n"
         }
@@ -176,7 +206,7 @@ import Testing
                     Array((head + pairs[first..<first + 3].joined() + end).utf8), tag: nil)
             }
         }
-        return (folder, server)
+        return (made, server)
     }
 
     /// Something else may be there for a moment.
@@ -188,9 +218,8 @@ import Testing
     func aLiveOneIsFollowedToItsEnd(
         _ odd: Range<Int>, _ status: Int?, _ page: String
     ) async throws {
-        let (folder, server) = try Self.serveLive(odd, status, page)
-        let file = try await bench.fetch(server.url("/talk.m3u8")).get()
-        #expect(try Self.ownSamples(file.path) == Self.samples(folder.path("talk.m3u8")))
+        let (made, server) = try Self.serveLive(odd, status, page)
+        let file = try await expect(made, of: server)
         #expect(file.notices.isEmpty)
     }
 
@@ -204,11 +233,11 @@ import Testing
     func aLiveOneThatIsGoneCountsAsEnded(
         _ status: Int?, _ page: String, _ reason: String
     ) async throws {
-        let (folder, server) = try Self.serveLive(2..<100, status, page)
+        let (made, server) = try Self.serveLive(2..<100, status, page)
         let file = try await bench.fetch(server.url("/talk.m3u8")).get()
         let place = file.path.dropLast("index.m3u8".count)
         let ours = try (0..<4).map { try readFile("\(place)\($0).ts") }
-        #expect(try ours == (0..<4).map { try folder.read("talk\($0).ts") })
+        #expect(try ours == (0..<4).map { try made.bytes("talk\($0).ts") })
         let index = String(decoding: try readFile(file.path), as: UTF8.self)
         #expect(index.hasSuffix("3.ts\n#EXT-X-ENDLIST\n"))
         #expect(
@@ -219,26 +248,24 @@ import Testing
 
     /// Of three variants the playlist of the first, or segments of the second, cannot be had.
     @Test func aVariantThatFailsGivesWayToTheNext() async throws {
-        let (folder, _) = try Self.serve([])
-        let text = String(decoding: try folder.read("talk.m3u8"), as: UTF8.self)
-        try folder.write(Array(text.replacing("talk", with: "other").utf8), to: "other.m3u8")
-        try folder.write(try folder.read("talk0.ts"), to: "other0.ts")
+        var (made, _) = try Self.serve([])
+        made.add(made.text.replacing("talk", with: "other"), as: "other.m3u8")
+        made.files["/other0.ts"] = made.files["/talk0.ts"]
         let main = ["none", "other", "talk"].enumerated().map {
             "#EXT-X-STREAM-INF:BANDWIDTH=\($0.offset + 1)00\n\($0.element).m3u8\n"
         }
-        try folder.write(Array(("#EXTM3U\n" + main.joined()).utf8), to: "main.m3u8")
-        let server = try Self.serve(folder)
-        let file = try await bench.fetch(server.url("/main.m3u8")).get()
-        #expect(try Self.ownSamples(file.path) == Self.samples(folder.path("talk.m3u8")))
+        made.add("#EXTM3U\n" + main.joined(), as: "main.m3u8")
+        let file = try await expect(made, of: try FileServer(made.files), "/main.m3u8")
         #expect(file.notices.isEmpty)
     }
 
     @Test func anEncoderThatBeginsItsNumbersAgainIsFollowed() async throws {
-        let (folder, _) = try Self.serve([])
-        for number in 0..<2 {
-            try folder.write(try folder.read("talk\(number).ts"), to: "again\(number).ts")
+        let (made, server) = try Self.serve([])
+        server.change { contents in
+            for number in 0..<2 {
+                contents.files["/again\(number).ts"] = contents.files["/talk\(number).ts"]
+            }
         }
-        let server = try Self.serve(folder)
         let number = Atomic(0)
         server.change { contents in
             contents.prepare = { contents, target in
@@ -260,16 +287,13 @@ import Testing
         #expect(
             lines == ["0.ts", "1.ts", "2.ts", "3.ts", "#EXT-X-DISCONTINUITY", "4.ts", "5.ts"])
         let last = file.path.replacing("index.m3u8", with: "5.ts")
-        #expect(try readFile(last) == folder.read("again1.ts"))
+        #expect(try readFile(last) == made.bytes("talk1.ts"))
     }
 
     @Test func aTimeEndsALiveOne() async throws {
-        let (_, server) = try Self.serve([])
-        server.change { contents in
-            let text = String(decoding: contents.files["/talk.m3u8"]?.bytes ?? [], as: UTF8.self)
-            contents.files["/talk.m3u8"] = .init(
-                Array(text.replacing("#EXT-X-ENDLIST\n", with: "").utf8))
-        }
+        var (made, _) = try Self.serve([])
+        made.add(made.text.replacing("#EXT-X-ENDLIST\n", with: ""), as: "talk.m3u8")
+        let server = try FileServer(made.files)
         let file = try await bench.fetch(server.url("/talk.m3u8")) { $0.longest = .seconds(3) }
             .get()
         let byteCount = try Self.ownSamples(file.path).count
