@@ -2,7 +2,6 @@
 
 import FoundationEssentials
 import LinuxPlatform
-import Synchronization
 import TakeStore
 import TestSupport
 import Testing
@@ -10,120 +9,38 @@ import Utter
 
 @testable import Fleet
 
-/// A store that is busy, lies, or does not know conditions.
-@Suite struct ObjectStoreTests {
+/// A store whose server answers as a test wants.
+private final class StoreBench: Sendable {
+    let store: ObjectStore
+    let server: RecordingServer
+    let numbers = FleetNumbers()
     private let folder: TemporaryFolder
 
-    init() throws { folder = try TemporaryFolder() }
-
-    /// A store whose server answers so.
-    private func store(
-        _ answer: @escaping @Sendable (RecordedRequest) -> ServerAnswer
-    ) throws -> (ObjectStore, RecordingServer, FleetNumbers) {
-        let server = try RecordingServer(
+    init(_ answer: @escaping @Sendable (RecordedRequest) -> ServerAnswer) throws {
+        folder = try TemporaryFolder()
+        server = try RecordingServer(
             otherwise: [.readHead, .readBodyToEnd, .respondBy(answer)])
         try folder.write(
             Array("extends = 's3'\nurl = '\(server.url())b/{key}'\n".utf8), to: "s3.toml")
         let service = try Service(
             folder.path("s3.toml"), words: ["bucket": "b", "key": "fleet/mark"])
         let opened = try ObjectLink(service.delivery) { _ in "secret" }
-        let link = try #require(opened)
-        let numbers = FleetNumbers()
-        return (ObjectStore(link, prefix: "fleet", numbers: numbers), server, numbers)
+        store = ObjectStore(try #require(opened), prefix: "fleet", numbers: numbers)
     }
 
-    private func run<Value: Sendable>(
-        _ body: @escaping @Sendable () throws(StoreFailure) -> Value
-    ) async throws -> Value { try await NamedThread.result(name: "store-test", of: body).get() }
+    deinit { store.link.shutDown() }
 
-    private func put(_ key: String, in store: ObjectStore) async throws -> Bool {
-        try await run { () throws(StoreFailure) in try store.put(key, [1], if: .absent) }
+    /// One that gives these answers, one after the other, and then stores.
+    convenience init(_ answers: [ServerAnswer]) throws {
+        let rest = Observed(answers[...])
+        try self.init { _ in rest.update { $0.popFirst() } ?? .stored }
     }
 
-    private final class Script: Sendable {
-        private let rest: Mutex<ArraySlice<ServerAnswer>>
-
-        init(_ answers: [ServerAnswer]) { rest = Mutex(answers[...]) }
-
-        func next() -> ServerAnswer {
-            rest.withLock { $0.popFirst() } ?? .stored
-        }
-    }
-
-    private func scripted(
-        _ answers: [ServerAnswer]
-    ) throws -> (ObjectStore, RecordingServer, FleetNumbers) {
-        let script = Script(answers)
-        return try store { _ in script.next() }
-    }
-
-    @Test func aBusyStoreIsAskedAgain() async throws {
-        let (store, server, numbers) = try scripted([
-            ServerAnswer(status: 503, text: ""), ServerAnswer(status: 409, text: ""),
-            .stored,
-        ])
-        #expect(try await put("results/a", in: store))
-        #expect(server.requests.count == 3)
-        #expect(server.requests.allSatisfy { $0.target == "/b/fleet/results/a" })
-        #expect(numbers[.storeErrors] == 2)
-        store.link.shutDown()
-    }
-
-    @Test func aConditionThatDoesNotHoldIsSaid() async throws {
-        let (store, server, _) = try scripted([ServerAnswer(status: 412, text: "")])
-        #expect(try await !put("a", in: store))
-        #expect(server.requests.count == 1)
-        store.link.shutDown()
-    }
-
-    @Test(arguments: [200, 501])
-    func aStoreThatDoesNotHeedConditionsIsRefused(_ status: Int) async throws {
-        let (store, server, _) = try self.store { request in
-            let isConditional = request.headers.contains {
-                $0.name.lowercased().hasPrefix("if-")
-            }
-            return isConditional && status != 200
-                ? ServerAnswer(status: status, text: "") : .stored
-        }
-        let refusal = await #expect(throws: StoreFailure.self) {
-            _ = try await run { () throws(StoreFailure) in try store.probe(isOptional: false) }
-        }
-        #expect(refusal?.isLasting == true)
-        let heeds = try await run { () throws(StoreFailure) in try store.probe(isOptional: true) }
-        #expect(!heeds)
-        // A look stands for the condition from then on.
-        let before = server.requests.count
-        #expect(try await !put("a", in: store))
-        #expect(server.requests.dropFirst(before).map(\.method) == ["GET"])
-        store.link.shutDown()
-    }
-
-    @Test func aListingThatLeavesThePrefixOrDoesNotGoOnIsNotFollowed() async throws {
-        let keys = ["fleet/takes/a", "other/takes/b", "fleet/results/c", "../x", "fleet/takes/"]
-        let contents = keys.map { "<Contents><Key>\($0)</Key><Size>1</Size></Contents>" }.joined()
-        let (store, server, _) = try self.store { _ in
-            ServerAnswer(
-                status: 200,
-                text: "<ListBucketResult>\(contents)<IsTruncated>true</IsTruncated>"
-                    + "</ListBucketResult>")
-        }
-        let found = try await run { () throws(StoreFailure) in
-            var reader = ListingReader(store, "takes/")
-            var keys: [String] = []
-            while let object = try reader.next() { keys.append(object.key) }
-            return keys
-        }
-        #expect(found == ["takes/a", "takes/"])
-        #expect(server.requests.count == 2)
-        store.link.shutDown()
-    }
-
-    /// A store in memory that lists these objects, and takes others.
-    private func listing(
-        _ objects: [String: String]
-    ) throws -> (ObjectStore, RecordingServer, written: Observed<[String: String]>) {
-        let written = Observed<[String: String]>([:])
-        let (store, server, _) = try self.store { request in
+    /// One in memory that lists these objects, and takes others.
+    convenience init(listing objects: [String: String], into written: Observed<[String: String]>)
+        throws
+    {
+        try self.init { request in
             let target = request.target.split(separator: "?", maxSplits: 1)
             let key = String(target[0].dropFirst("/b/fleet/".count))
             if request.method == "PUT" {
@@ -142,7 +59,83 @@ import Utter
             return ServerAnswer(
                 status: 200, text: "<ListBucketResult>\(contents.joined())</ListBucketResult>")
         }
-        return (store, server, written)
+    }
+
+    /// Asks the store, whose calls block, on a thread of its own.
+    func ask<Value: Sendable>(
+        _ body: @escaping @Sendable (ObjectStore) throws -> Value
+    ) async throws -> Value {
+        try await onOwnThread { [store] in Result { try body(store) } }.get()
+    }
+
+    func put(_ key: String) async throws -> Bool {
+        try await ask { try $0.put(key, [1], if: .absent) }
+    }
+
+    /// Why the store gives no object.
+    func failure(limit: Int = 16 << 20) async -> StoreFailure? {
+        await #expect(throws: StoreFailure.self) {
+            _ = try await ask { try $0.get("takes/a.wav", limit: limit)?.tag }
+        }
+    }
+}
+
+/// A store that is busy, lies, or does not know conditions.
+@Suite struct ObjectStoreTests {
+    @Test func aBusyStoreIsAskedAgain() async throws {
+        let bench = try StoreBench([
+            ServerAnswer(status: 503, text: ""), ServerAnswer(status: 409, text: ""), .stored,
+        ])
+        #expect(try await bench.put("results/a"))
+        #expect(bench.server.requests.count == 3)
+        #expect(bench.server.requests.allSatisfy { $0.target == "/b/fleet/results/a" })
+        #expect(bench.numbers[.storeErrors] == 2)
+    }
+
+    @Test func aConditionThatDoesNotHoldIsSaid() async throws {
+        let bench = try StoreBench([ServerAnswer(status: 412, text: "")])
+        #expect(try await !bench.put("a"))
+        #expect(bench.server.requests.count == 1)
+    }
+
+    @Test(arguments: [200, 501])
+    func aStoreThatDoesNotHeedConditionsIsRefused(_ status: Int) async throws {
+        let bench = try StoreBench { request in
+            let isConditional = request.headers.contains {
+                $0.name.lowercased().hasPrefix("if-")
+            }
+            return isConditional && status != 200
+                ? ServerAnswer(status: status, text: "") : .stored
+        }
+        let refusal = await #expect(throws: StoreFailure.self) {
+            _ = try await bench.ask { try $0.probe(isOptional: false) }
+        }
+        #expect(refusal?.isLasting == true)
+        let heeds = try await bench.ask { try $0.probe(isOptional: true) }
+        #expect(!heeds)
+        // A look stands for the condition from then on.
+        let before = bench.server.requests.count
+        #expect(try await !bench.put("a"))
+        #expect(bench.server.requests.dropFirst(before).map(\.method) == ["GET"])
+    }
+
+    @Test func aListingThatLeavesThePrefixOrDoesNotGoOnIsNotFollowed() async throws {
+        let keys = ["fleet/takes/a", "other/takes/b", "fleet/results/c", "../x", "fleet/takes/"]
+        let contents = keys.map { "<Contents><Key>\($0)</Key><Size>1</Size></Contents>" }.joined()
+        let bench = try StoreBench { _ in
+            ServerAnswer(
+                status: 200,
+                text: "<ListBucketResult>\(contents)<IsTruncated>true</IsTruncated>"
+                    + "</ListBucketResult>")
+        }
+        let found = try await bench.ask { store in
+            var reader = ListingReader(store, "takes/")
+            var keys: [String] = []
+            while let object = try reader.next() { keys.append(object.key) }
+            return keys
+        }
+        #expect(found == ["takes/a", "takes/"])
+        #expect(bench.server.requests.count == 2)
     }
 
     @Test func textsThatAWorkerHasNotWrittenAreWritten() async throws {
@@ -163,11 +156,9 @@ import Utter
         for ending in ["json", "srt", "txt", "vtt"] {
             objects["results/\(ids[5]).\(ending)"] = mark(5, timed)
         }
-        let (store, server, written) = try listing(objects)
-        defer { withExtendedLifetime(server) {} }
-        let count = try await run { () throws(StoreFailure) in
-            try store.putMissingTexts { false }
-        }
+        let written = Observed<[String: String]>([:])
+        let bench = try StoreBench(listing: objects, into: written)
+        let count = try await bench.ask { try $0.putMissingTexts { false } }
         #expect(count == 3)
         let texts = written.look { $0 }
         #expect(texts["results/\(ids[0]).txt"] == "well said\n")
@@ -176,7 +167,6 @@ import Utter
         #expect(texts["results/\(ids[1]).vtt"]?.contains("WEBVTT") == true)
         #expect(texts["results/\(ids[2]).srt"]?.contains("well") == true)
         #expect(!texts.keys.contains { key in ids[3...].contains { key.contains($0) } })
-        store.link.shutDown()
     }
 
     @Test func aDayInAnotherFormIsSaid() async throws {
@@ -184,55 +174,38 @@ import Utter
         let places = ["20261121/", "2026/11/21/", "", "2026-11-21/"]
         let keys = places.map { ("takes/\($0)\(id).json", "") }
         let others = ["takes/notes.json": "", "takes/20261121/\(id).wav": ""]
-        let (store, server, _) = try listing(
-            Dictionary(uniqueKeysWithValues: keys).merging(others) { $1 })
-        defer { withExtendedLifetime(server) {} }
-        let found = try await NamedThread.result(name: "store-test") {
-            Result { try store.eachTake { _, _, _ in true } }
-        }.get().get()
+        let objects = Dictionary(uniqueKeysWithValues: keys).merging(others) { $1 }
+        let bench = try StoreBench(listing: objects, into: Observed([:]))
+        let found = try await bench.ask { try $0.eachTake { _, _, _ in true } }
         #expect(
             found?.hasPrefix("passed over 3 manifests: 'takes/2026/11/21/\(id).json'") == true,
             "\(found ?? "")")
-        store.link.shutDown()
     }
 
     /// The store's other refusals are those of a worker, or pass.
     @Test(arguments: [400, 403, 405, 410, 416, 451, 301, 501])
     func whatTheStoreRefusesOfOneObjectIsToldApart(_ status: Int) async throws {
-        let (store, server, _) = try self.store { _ in ServerAnswer(status: status, text: "") }
-        defer { withExtendedLifetime(server) {} }
-        let failure = await #expect(throws: StoreFailure.self) {
-            _ = try await run { () throws(StoreFailure) in try store.get("takes/a.wav")?.tag }
-        }
-        #expect(failure?.isRefusal == (400..<500).contains(status))
-        store.link.shutDown()
+        let bench = try StoreBench { _ in ServerAnswer(status: status, text: "") }
+        #expect(await bench.failure()?.isRefusal == (400..<500).contains(status))
     }
 
     /// It is the machine's fault, not the take's, and passes.
     @Test func aStoreThatFindsTheClockWrongSaysSo() async throws {
-        let (store, server, _) = try self.store { _ in
+        let bench = try StoreBench { _ in
             ServerAnswer(
                 status: 403, headers: [HeaderField("Content-Type", "application/xml")],
                 text: "<Error><Code>RequestTimeTooSkewed</Code></Error>")
         }
-        defer { withExtendedLifetime(server) {} }
-        let failure = await #expect(throws: StoreFailure.self) {
-            _ = try await run { () throws(StoreFailure) in try store.get("takes/a.wav")?.tag }
-        }
+        let failure = await bench.failure()
         #expect(failure?.reason.hasSuffix("; this machine's clock is wrong") == true)
         #expect(failure?.isLasting == false && failure?.isRefusal == false)
-        store.link.shutDown()
     }
 
     @Test func anObjectThatIsTooLongIsNotTaken() async throws {
         let long = String(repeating: "x", count: 100_000)
-        let (store, server, _) = try self.store { _ in ServerAnswer(status: 200, text: long) }
-        let failure = await #expect(throws: StoreFailure.self) {
-            _ = try await run { () throws(StoreFailure) in try store.get("a", limit: 65_536)?.tag }
-        }
-        #expect(failure?.isTooLong == true)
-        #expect(server.requests.count == 1)
-        store.link.shutDown()
+        let bench = try StoreBench { _ in ServerAnswer(status: 200, text: long) }
+        #expect(await bench.failure(limit: 65_536)?.isTooLong == true)
+        #expect(bench.server.requests.count == 1)
     }
 }
 
