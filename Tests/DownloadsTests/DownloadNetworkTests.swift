@@ -18,10 +18,6 @@ import Testing
         bench = try DownloadBench()
     }
 
-    private func isAvoided(_ result: Result<FetchedFile, DownloadFailure>) -> Bool {
-        if case .failure(.ownNetwork) = result { true } else { false }
-    }
-
     @Test(arguments: [
         "http://127.0.0.1:PORT/a", "http://localhost:PORT/a", "http://[::ffff:127.0.0.1]:PORT/a",
         "http://[::127.0.0.1]:PORT/a", "http://0.0.0.0:PORT/a", "http://127.1.2.3:PORT/a",
@@ -32,7 +28,7 @@ import Testing
         let other = try FileServer(["/a": .init([1])])
         let location = location.replacing("PORT", with: "\(other.server.port)")
         server.change { $0.moves["/b"] = (302, location) }
-        #expect(isAvoided(try await bench.fetch(server.url("/b"))))
+        #expect(try await bench.fetch(server.url("/b")).isAvoided)
         #expect(other.requests.isEmpty && other.server.connectionCount == 0)
     }
 
@@ -106,7 +102,7 @@ import Testing
         #expect(try await fetch(server.url("/b")) == .failure(.refused(status: 404)))
         for host in ["127.0.0.2", "router", "nas.local", "NAS.Local.", "[::1]"] {
             server.change { $0.moves["/b"] = (302, "http://\(host):\(port)/a") }
-            #expect(isAvoided(try await fetch(server.url("/b"))), "\(host)")
+            #expect(try await fetch(server.url("/b")).isAvoided, "\(host)")
         }
     }
 
@@ -174,11 +170,7 @@ import Testing
         let right = digest.hexadecimal
         let url = server.url("/a")
         server.change { $0.files["/a"]?.bytes[7] ^= 1 }
-        let wrong = try await bench.fetch(url) { $0.sha256 = right }
-        guard case .failure(.unusable(let reason)) = wrong else {
-            Issue.record("\(wrong)")
-            return
-        }
+        let reason = try #require(try await bench.fetch(url) { $0.sha256 = right }.unusable)
         #expect(reason.hasPrefix("its SHA-256 is ") && reason.hasSuffix(", and not \(right)"))
         #expect(bench.downloads.all().first?.byteCount == 0)
         server.change {

@@ -96,10 +96,7 @@ import Testing
 
     @Test func aCodingThatIsBrokenIsNoFile() async throws {
         server.change { $0.fields = ["Content-Encoding: gzip"] }
-        guard case .failure(.unusable) = try await bench.fetch(server.url("/a")) else {
-            Issue.record("it was taken")
-            return
-        }
+        #expect(try await bench.fetch(server.url("/a")).unusable != nil)
     }
 
     @Test func aBodyThatEndsWithTheConnectionIsTakenAndSaid() async throws {

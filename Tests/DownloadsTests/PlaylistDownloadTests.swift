@@ -302,14 +302,11 @@ import Testing
 
     // MARK: - Hostile ones
 
-    private func refusal(_ text: String) async throws -> DownloadFailure? {
+    private func fetch(_ text: String) async throws -> Result<FetchedFile, DownloadFailure> {
         let server = try FileServer([
             "/a.m3u8": .init(Array("#EXTM3U\n\(text)\n".utf8)), "/1.ts": .init([1, 2, 3]),
         ])
-        guard case .failure(let failure) = try await bench.fetch(server.url("/a.m3u8")) else {
-            return nil
-        }
-        return failure
+        return try await bench.fetch(server.url("/a.m3u8"))
     }
 
     private static let head = "#EXT-X-TARGETDURATION:2\n#EXTINF:2,\n"
@@ -323,11 +320,8 @@ import Testing
     @Test(arguments: elsewhere) func nothingOfTheOwnNetworkIsAskedFor(_ text: String) async throws {
         let other = try FileServer(["/x": .init([1])])
         let text = text.replacing("URL", with: other.url("/x")) + "\n#EXT-X-ENDLIST"
-        let failure = try await refusal(text)
-        guard case .ownNetwork = failure else {
-            Issue.record("\(failure as DownloadFailure?)")
-            return
-        }
+        let found = try await fetch(text)
+        #expect(found.isAvoided, "\(found)")
         #expect(other.server.connectionCount == 0)
     }
 
@@ -335,10 +329,10 @@ import Testing
         "file:///etc/passwd", "concat:1.ts|/etc/passwd", "ftp://127.0.0.1/", "data:,x",
     ])
     func noOtherSchemeIsFollowed(_ url: String) async throws {
-        let failure = try await refusal(Self.head + url + "\n#EXT-X-ENDLIST")
-        switch failure {
+        let found = try await fetch(Self.head + url + "\n#EXT-X-ENDLIST")
+        switch found.failure {
         case .unusable, .refused: break
-        default: Issue.record("\(failure as DownloadFailure?)")
+        default: Issue.record("\(found)")
         }
     }
 
@@ -363,7 +357,7 @@ import Testing
 
     @Test(arguments: unusable)
     func depthAndKindsAreBounded(_ text: String, _ reason: String) async throws {
-        #expect(try await refusal(text) == .unusable(reason))
+        #expect(try await fetch(text).unusable == reason)
     }
 
     @Test func aTokenGoesToNoSegmentAndNoKey() async throws {
