@@ -136,6 +136,7 @@ import Testing
 
     @Test func aHeadHasItsTime() async throws {
         try await TestEndpoint.run {
+            TestEndpoint.withoutSound(&$0)
             ($0.patience.head, $0.idleTimeout) = (.seconds(1), .ages)
         } _: { port, _ in
             try await onThread {
@@ -151,6 +152,7 @@ import Testing
 
     @Test func theOldestSilentConnectionGivesWay() async throws {
         try await TestEndpoint.run {
+            TestEndpoint.withoutSound(&$0)
             ($0.patience.head, $0.idleTimeout) = (.ages, .ages)
         } _: { port, _ in
             try await onThread {
@@ -170,6 +172,7 @@ import Testing
     /// While all are in the middle of a request, a new one waits for the first that is answered.
     @Test func aFullEndpointGoesOnWhenOneHasBeenAnswered() async throws {
         try await TestEndpoint.run {
+            TestEndpoint.withoutSound(&$0)
             ($0.patience.head, $0.idleTimeout, $0.allowsFaults) = (.ages, .ages, true)
         } _: { port, _ in
             try await onThread {
@@ -196,6 +199,7 @@ import Testing
         let key = try EncryptionKey(secret: Array(secret.utf8))
         for isTold in [false, true] {
             try await TestEndpoint.run {
+                TestEndpoint.withoutSound(&$0)
                 ($0.bodyKey, $0.takesPlainBodies) = (key, isTold)
             } _: { port, _ in
                 for (body, type, status) in [

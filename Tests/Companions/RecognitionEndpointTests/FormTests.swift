@@ -230,7 +230,7 @@ import Testing
     @Test func bytesThatSayNothingAreRefused() async throws {
         let pcm = Array(try Samples.pcm("go-forward").prefix(9_000))
         let head = #"name="file"; filename="a.bin""# + Self.nameless
-        try await TestEndpoint.run { port, _ in
+        try await TestEndpoint.run(TestEndpoint.withoutSound) { port, _ in
             for type in ["application/octet-stream", "", "audio/mpeg"] {
                 let answer = try await TestEndpoint.post(pcm, type: type, to: port)
                 #expect(answer.head.status == 415, "\(type)")
@@ -272,7 +272,7 @@ import Testing
     ]
 
     @Test func whatIsNoFormWithAFileIsRefused() async throws {
-        try await TestEndpoint.run { port, _ in
+        try await TestEndpoint.run(TestEndpoint.withoutSound) { port, _ in
             for (body, reason) in Self.refused {
                 let answer = try await post(Array(body.utf8), to: port)
                 #expect(answer.head.status == 400, "\(reason)")

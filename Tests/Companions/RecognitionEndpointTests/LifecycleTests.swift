@@ -10,8 +10,7 @@ import Testing
 
     @Test func whereItCannotListenIsSaid() async throws {
         func refusal(_ host: String, _ port: Int) async throws -> RecognitionEndpointError? {
-            var configuration = RecognitionEndpointConfiguration(
-                recogniser: TestEndpoint.recogniser())
+            var configuration = RecognitionEndpointConfiguration(recogniser: TestEndpoint.soundless)
             (configuration.host, configuration.port) = (host, port)
             let endpoint = try RecognitionEndpoint(configuration)
             return await #expect(throws: RecognitionEndpointError.self) {
@@ -21,7 +20,7 @@ import Testing
         #expect(
             try await refusal("no such host", 0)?.description
                 .hasPrefix("cannot listen on no such host:") == true)
-        try await TestEndpoint.run { port, _ in
+        try await TestEndpoint.run(TestEndpoint.withoutSound) { port, _ in
             let taken = try await refusal("127.0.0.1", port)
             #expect(
                 taken
@@ -72,7 +71,7 @@ import Testing
 
     @Test func cancellingTheTaskIsAShutdown() async throws {
         let endpoint = try RecognitionEndpoint(
-            RecognitionEndpointConfiguration(recogniser: TestEndpoint.recogniser()))
+            RecognitionEndpointConfiguration(recogniser: TestEndpoint.soundless))
         let (ports, ready) = AsyncStream.makeStream(of: Int.self)
         let server = Task { try await endpoint.run { ready.yield($0) } }
         _ = await ports.first { _ in true }

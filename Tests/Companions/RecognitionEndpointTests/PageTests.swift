@@ -12,6 +12,7 @@ import Testing
 
     @Test func itsFilesLoadNothingOfOthers() async throws {
         try await TestEndpoint.serve(each: PageFile.allCases) {
+            TestEndpoint.withoutSound(&$0)
             $0.serve(EndpointPage())
         } _: { client, file in
             let (head, body) = try client.get(file.rawValue)
@@ -82,6 +83,7 @@ import Testing
         let later = Mutex(Duration.zero)
         let page = EndpointPage { begin + later.withLock { $0 } }
         try await TestEndpoint.run {
+            TestEndpoint.withoutSound(&$0)
             $0.serve(page)
         } _: { port, _ in
             let authority = "127.0.0.1:\(port)"
@@ -119,6 +121,7 @@ import Testing
     @Test func theRequestsOfAllAreForTheOperatorAlone() async throws {
         let page = EndpointPage()
         let answers = try await TestEndpoint.run {
+            TestEndpoint.withoutSound(&$0)
             $0.serve(page)
             $0.bearerToken = BearerToken("right")
         } _: { port, _ in

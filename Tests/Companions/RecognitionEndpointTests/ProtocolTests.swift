@@ -64,7 +64,8 @@ import Testing
 
     @Test(.spec("RFC 9112 §9.6"))
     func theConnectionEndsWhenTheClientSaysSo() async throws {
-        try await TestEndpoint.serve(each: ["close", "Close", "TE, close"]) { client, value in
+        let values = ["close", "Close", "TE, close"]
+        try await TestEndpoint.serve(each: values, TestEndpoint.withoutSound) { client, value in
             let answer = try client.exchange(
                 ["GET /healthz HTTP/1.1", "Host: test", "Connection: \(value)"])
             #expect(answer.head.contains("connection: close"), "\(value)")
@@ -96,7 +97,7 @@ import Testing
             (["Host: test", "Host: other"], 400), (["Host: a/b"], 400), (["Host: a b"], 400),
             (["Host:"], 200), (["Host: [::1]:8517"], 200), (["Host: nas.local"], 200),
         ]
-        try await TestEndpoint.serve(each: fields) { client, sent in
+        try await TestEndpoint.serve(each: fields, TestEndpoint.withoutSound) { client, sent in
             let (fields, status) = sent
             let answer = try client.exchange(
                 ["GET /healthz HTTP/1.1", "Connection: close"] + fields)
@@ -109,6 +110,7 @@ import Testing
     @Test(.spec("RFC 9110 §15.5.20"), arguments: [nil, "sesame"])
     func aNameOfTheInternetWantsAToken(token: String?) async throws {
         try await TestEndpoint.run {
+            TestEndpoint.withoutSound(&$0)
             $0.bearerToken = token.flatMap { BearerToken($0) }
         } _: { port, _ in
             for (host, status) in [
@@ -130,7 +132,7 @@ import Testing
     @Test(.spec("RFC 9112 §6.1"))
     func aTransferCodingThatIsNotKnownIs501() async throws {
         let codings = ["gzip, chunked", "deflate,chunked", "gzip , Chunked"]
-        try await TestEndpoint.serve(each: codings) { client, coding in
+        try await TestEndpoint.serve(each: codings, TestEndpoint.withoutSound) { client, coding in
             let lines = [
                 "POST /recognize HTTP/1.1", "Host: test", "Content-Type: audio/pcm",
                 "Transfer-Encoding: \(coding)", "", "0", "", "",
@@ -160,7 +162,8 @@ import Testing
     ]
 
     @Test func whatIsNotHTTPIsToldWhy() async throws {
-        try await TestEndpoint.serve(each: Self.foreign) { client, sent in
+        try await TestEndpoint.serve(each: Self.foreign, TestEndpoint.withoutSound) {
+            client, sent in
             let answer = try client.exchange(sent.lines)
             #expect(answer.head.hasPrefix("http/1.1 400"), "\(sent.reason)")
             #expect(answer.head.contains("connection: close"), "\(sent.reason)")

@@ -16,7 +16,7 @@ import Testing
     // MARK: - Statuses
 
     @Test func whatIsNotOfferedHasItsStatus() async throws {
-        try await TestEndpoint.run { port, _ in
+        try await TestEndpoint.run(TestEndpoint.withoutSound) { port, _ in
             let unknown = try await onThread { try RawClient(port: port).get("/") }
             #expect(unknown.head.status == 404)
             let message = "there is nothing here; audio goes to /recognize"
@@ -78,7 +78,7 @@ import Testing
     // MARK: - Bodies
 
     @Test func aBodyThatIsNoAudioIs400AndSaysWhy() async throws {
-        try await TestEndpoint.run { port, _ in
+        try await TestEndpoint.run(TestEndpoint.withoutSound) { port, _ in
             for (type, text, reason) in [
                 (
                     "audio/wav", "this is no WAV file at all, not in the least, is it",
@@ -206,7 +206,7 @@ import Testing
             ["Content-Length : 4"],
             ["X-Null: a\u{0}b", "Content-Length: 4"],
         ]
-        try await TestEndpoint.serve(each: framings) { client, fields in
+        try await TestEndpoint.serve(each: framings, TestEndpoint.withoutSound) { client, fields in
             let lines = ["POST /recognize HTTP/1.1", "Content-Type: audio/pcm"] + fields
             let head = (lines + ["Host: test", "", ""]).joined(separator: "\r\n")
             try client.send(Array((head + "0\r\n\r\n").utf8))

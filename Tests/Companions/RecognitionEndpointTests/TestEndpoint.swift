@@ -14,6 +14,26 @@ enum TestEndpoint {
         return recogniser
     }
 
+    /// A recogniser without a model to load, for recordings without sound: their texts are empty.
+    static let soundless = Recogniser(words: [
+        "sh", "-c",
+        """
+        echo '{"ready":{"name":"test"}}'
+        while read -r line; do
+            case $line in
+                '{"begin"'*) continue ;;
+                '{"end"'*) echo '{"final":"","end":true}' ;;
+            esac
+            echo '{"ready":{"name":"test"}}'
+        done
+        """,
+    ])
+
+    /// Gives an endpoint that recogniser.
+    static func withoutSound(_ configuration: inout RecognitionEndpointConfiguration) {
+        configuration.recogniser = soundless
+    }
+
     /// Runs an endpoint with the demo grammar while `body` runs.
     static func run<Value>(
         _ change: (inout RecognitionEndpointConfiguration) -> Void = { _ in },

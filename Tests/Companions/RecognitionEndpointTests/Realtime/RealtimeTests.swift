@@ -125,6 +125,7 @@ import Testing
 
     @Test func aStrangerHasNoSession() async throws {
         try await TestEndpoint.run {
+            TestEndpoint.withoutSound(&$0)
             $0.bearerToken = BearerToken("right")
         } _: { port, _ in
             for (field, path, status) in [
@@ -151,6 +152,7 @@ import Testing
         let key = try EncryptionKey(
             secret: Array(("utter-key-" + String(repeating: "0123456789abcdef", count: 4)).utf8))
         try await TestEndpoint.run {
+            TestEndpoint.withoutSound(&$0)
             $0.bodyKey = key
         } _: { port, _ in
             let end = try await SocketClient(port: port).end()
@@ -160,6 +162,7 @@ import Testing
 
     @Test func sessionsBeyondTheLimitAreToldToComeBack() async throws {
         try await TestEndpoint.run {
+            TestEndpoint.withoutSound(&$0)
             $0.maximumRealtimeSessions = 1
         } _: { port, _ in
             let first = try SocketClient(port: port)
@@ -180,7 +183,7 @@ import Testing
         let rest =
             "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n\r\n"
         let another = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
-        try await TestEndpoint.run { port, _ in
+        try await TestEndpoint.run(TestEndpoint.withoutSound) { port, _ in
             try await onThread {
                 let plain = try RawClient(port: port)
                 try plain.send(Array("\(get)\r\n".utf8))
@@ -210,7 +213,7 @@ import Testing
             """
         // The endpoint's end is awaited, with the client still there.
         let client = Observed<RawClient?>(nil)
-        try await TestEndpoint.run { port, _ in
+        try await TestEndpoint.run(TestEndpoint.withoutSound) { port, _ in
             let status = try await onThread {
                 let raw = try RawClient(port: port)
                 client.update { $0 = raw }
@@ -286,7 +289,7 @@ import Testing
     // MARK: - Frames
 
     @Test(.spec("RFC 6455 §5, §7.4")) func aBreachEndsTheSession() async throws {
-        try await TestEndpoint.run { port, _ in
+        try await TestEndpoint.run(TestEndpoint.withoutSound) { port, _ in
             for (breach, frame, code) in [
                 ("without a mask", "810568656c6c6f", 1002),
                 ("reserved bits", "c1850000000068656c6c6f", 1002),
@@ -324,6 +327,7 @@ import Testing
 
     @Test func aSessionInWhichNothingIsSaidEnds() async throws {
         try await TestEndpoint.run {
+            TestEndpoint.withoutSound(&$0)
             $0.longestSilence = .milliseconds(300)
         } _: { port, _ in
             let end = try await SocketClient(port: port).end()

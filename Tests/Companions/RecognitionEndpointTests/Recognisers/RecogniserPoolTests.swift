@@ -25,7 +25,7 @@ import Testing
         waiting: Int = 16, _ body: (RecogniserPool, RecognitionJob) async throws -> Void
     ) async throws {
         let pool = RecogniserPool(
-            TestEndpoint.recogniser(), maximumCount: 1, maximumWaitingCount: waiting)
+            TestEndpoint.soundless, maximumCount: 1, maximumWaitingCount: waiting)
         try await pool.warmUp()
         let job = try job()
         #expect(pool.submit(job))
@@ -36,13 +36,13 @@ import Testing
     }
 
     @Test func aJobThatWasGivenUpTakesNoRecogniser() async throws {
-        let pool = RecogniserPool(TestEndpoint.recogniser(), maximumCount: 1)
+        let pool = RecogniserPool(TestEndpoint.soundless, maximumCount: 1)
         try await pool.warmUp()
         let gone = try job()
         gone.fail(.brokenOff)
         #expect(pool.submit(gone))
         #expect(pool.busyCount == 0)
-        // Each job waits for the next decoder.
+        // Each job waits until the program is ready again.
         for _ in 0..<5 { #expect(try await hears(pool)) }
         await pool.stop()
     }
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test func afterABurstOneRecogniserIsKept() async throws {
-        let pool = RecogniserPool(TestEndpoint.recogniser(), maximumCount: 3, idleTime: .zero)
+        let pool = RecogniserPool(TestEndpoint.soundless, maximumCount: 3, idleTime: .zero)
         try await pool.warmUp()
         let jobs = try (0..<3).map { _ in try job() }
         for job in jobs { #expect(pool.submit(job)) }

@@ -20,7 +20,7 @@ struct TestEar: Sendable {
     /// - Throws: when its file cannot be written.
     init(_ fault: String = "none", isLasting: Bool = false) throws {
         folder = try TemporaryFolder()
-        let path = try folder.writeProgram(Self.program, to: "ear.py")
+        let path = try folder.write(Array(Self.program.utf8), to: "ear.py")
         recogniser = Recogniser(
             words: ["python3", path, folder.path, fault, isLasting ? "lasting" : "once"])
         // Long enough for any machine to start Python, where a test does not wait for it.
