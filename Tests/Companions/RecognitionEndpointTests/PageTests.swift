@@ -65,6 +65,7 @@ import Testing
     func aPageNeedsItsOwnOriginAndAToken(hasOperator: Bool) async throws {
         let page = EndpointPage()
         try await TestEndpoint.serve(each: Self.visits[hasOperator] ?? []) {
+            TestEndpoint.withoutSound(&$0)
             $0.serve(page)
             $0.allowsFaults = true
             $0.bearerToken = hasOperator ? BearerToken("right") : nil

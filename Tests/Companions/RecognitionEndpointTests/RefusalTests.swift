@@ -105,6 +105,7 @@ import Testing
 
     @Test func aBodyBeyondTheLimitIs413AtOnceOrInItsMiddle() async throws {
         try await TestEndpoint.serve(each: [true, false]) {
+            TestEndpoint.withoutSound(&$0)
             $0.maximumBodyByteCount = 4_000
         } _: { client, isDeclared in
             if isDeclared {
@@ -181,6 +182,7 @@ import Testing
     @Test(.spec("RFC 9110 §15.5.9"))
     func aClientThatFallsSilentIsToldSo() async throws {
         try await TestEndpoint.serve {
+            TestEndpoint.withoutSound(&$0)
             $0.idleTimeout = .milliseconds(300)
         } _: { client in
             try client.sendHead("/recognize", ["Content-Type: \(Self.pcm)"])

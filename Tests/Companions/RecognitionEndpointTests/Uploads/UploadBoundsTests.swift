@@ -29,7 +29,7 @@ func folderEntries(_ folder: TemporaryFolder) throws -> [String] {
     @Test func anUploadExpires() async throws {
         let clock = UploadClock()
         let folder = try TemporaryFolder()
-        try await withUploads(in: folder) {
+        try await withUploads(in: folder, hears: false) {
             $0.now = { clock.now }
             $0.uploadLifetime = .seconds(60)
         } _: { client async throws in
@@ -55,13 +55,13 @@ func folderEntries(_ folder: TemporaryFolder) throws -> [String] {
     @Test func anUploadExpiresWhileNoEndpointRuns() async throws {
         let clock = UploadClock()
         let folder = try TemporaryFolder()
-        let place = try await withUploads(in: folder) {
+        let place = try await withUploads(in: folder, hears: false) {
             $0.now = { clock.now }
         } _: { client async throws in
             try #require(try await create(client, 10)["location"])
         }
         clock.advance(by: 86_400)
-        try await withUploads(in: folder) {
+        try await withUploads(in: folder, hears: false) {
             $0.now = { clock.now }
         } _: { client async throws in
             #expect(try folderEntries(folder) == [])
@@ -70,7 +70,7 @@ func folderEntries(_ folder: TemporaryFolder) throws -> [String] {
     }
 
     @Test func aClientHasSoManyUploads() async throws {
-        try await withUploads {
+        try await withUploads(hears: false) {
             $0.maximumUploadCountPerClient = 2
         } _: { client async throws in
             let place = try #require(try await create(client)["location"])
@@ -98,7 +98,8 @@ func folderEntries(_ folder: TemporaryFolder) throws -> [String] {
                 configuration.maximumUploadByteCount = 1_000
             }
         }
-        let places = try await withUploads(in: folder, change) { client async throws in
+        let places = try await withUploads(in: folder, hears: false, change) {
+            client async throws in
             let first = try #require(try await create(client, 600)["location"])
             let second = try await create(client, 600)
             #expect(second.status == status)
@@ -108,7 +109,7 @@ func folderEntries(_ folder: TemporaryFolder) throws -> [String] {
             return [first, place]
         }
         // The bytes are counted again after a restart.
-        try await withUploads(in: folder, change) { client async throws in
+        try await withUploads(in: folder, hears: false, change) { client async throws in
             let bytes = [UInt8](repeating: 0, count: 600)
             let refused = try await client.append(bytes, at: 0, of: places[1], last: false)
             #expect(refused.status == status)
@@ -119,7 +120,7 @@ func folderEntries(_ folder: TemporaryFolder) throws -> [String] {
     }
 
     @Test func anUploadIsNoLongerThanABody() async throws {
-        try await withUploads {
+        try await withUploads(hears: false) {
             $0.maximumBodyByteCount = 1_000
         } _: { client async throws in
             #expect(try await client.create(fields + ["Upload-Length: 1001"]).status == 413)
@@ -181,7 +182,7 @@ func folderEntries(_ folder: TemporaryFolder) throws -> [String] {
     @Test func aFolderThatCannotBeMadeIsSaid() throws {
         let folder = try TemporaryFolder()
         let path = try folder.write([], to: "file")
-        var configuration = RecognitionEndpointConfiguration(recogniser: TestEndpoint.recogniser())
+        var configuration = RecognitionEndpointConfiguration(recogniser: TestEndpoint.soundless)
         configuration.uploadFolder = path
         #expect {
             try RecognitionEndpoint(configuration)
@@ -192,10 +193,11 @@ func folderEntries(_ folder: TemporaryFolder) throws -> [String] {
 
     @Test func whatBelongsToNoUploadIsRemoved() async throws {
         let folder = try TemporaryFolder()
-        _ = try await withUploads(in: folder) { client in try await create(client, 10) }
+        _ = try await withUploads(in: folder, hears: false) { client in try await create(client, 10)
+        }
         _ = try folder.write([1], to: "uploads/00.audio")
         _ = try folder.write([1], to: "uploads/11.json")
-        try await withUploads(in: folder) { _ async throws in
+        try await withUploads(in: folder, hears: false) { _ async throws in
             #expect(try folderEntries(folder).count == 2)
         }
     }
@@ -207,7 +209,7 @@ func folderEntries(_ folder: TemporaryFolder) throws -> [String] {
 
     @Test func theNameOfAnUploadIsInNoLog() async throws {
         let paths = Mutex<[String]>([])
-        try await withUploads {
+        try await withUploads(hears: false) {
             $0.onRequest = { request in paths.withLock { $0.append(request.path) } }
         } _: { client async throws in
             let place = try await client.breakOff([0, 0, 0, 0], after: 2)
@@ -218,7 +220,7 @@ func folderEntries(_ folder: TemporaryFolder) throws -> [String] {
     }
 
     @Test func anUploadBelongsToThoseWhoShowTheToken() async throws {
-        try await withUploads {
+        try await withUploads(hears: false) {
             $0.bearerToken = BearerToken("sesame")
         } _: { client async throws in
             let token = "Authorization: Bearer sesame"
@@ -231,7 +233,7 @@ func folderEntries(_ folder: TemporaryFolder) throws -> [String] {
 
     @Test func onlyTheUserMayReadTheFilesAndACancelLeavesNone() async throws {
         let folder = try TemporaryFolder()
-        try await withUploads(in: folder) { client async throws in
+        try await withUploads(in: folder, hears: false) { client async throws in
             let place = try await client.breakOff([UInt8](repeating: 0, count: 9_000), after: 5_000)
             #expect(try folderEntries(folder).count == 2)
             for name in try folderEntries(folder) + [""] {

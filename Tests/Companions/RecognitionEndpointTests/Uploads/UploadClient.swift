@@ -125,8 +125,9 @@ struct UploadClient: Sendable {
     }
 }
 
+/// Runs an endpoint that keeps uploads while `body` runs; it `hears` what is said, or has no model.
 func withUploads<Value>(
-    in folder: TemporaryFolder? = nil,
+    in folder: TemporaryFolder? = nil, hears: Bool = true,
     _ change: (inout RecognitionEndpointConfiguration) -> Void = { _ in },
     _ body: (UploadClient) async throws -> Value
 ) async throws -> Value {
@@ -135,6 +136,7 @@ func withUploads<Value>(
         $0.uploadFolder = folder.path("uploads")
         $0.allowsFaults = true
         $0.shutdownGracePeriod = .milliseconds(500)
+        if !hears { TestEndpoint.withoutSound(&$0) }
         change(&$0)
     } _: { port, _ in
         try await body(UploadClient(port: port))
