@@ -7,11 +7,12 @@ import Testing
 @testable import RecognitionEndpoint
 
 @Suite struct CassetteServerTests {
-    /// Runs a server while `body` runs.
+    /// Runs a server while `body` runs, on a thread of its own.
     ///
     /// - Returns: what was served.
+    @discardableResult
     private func run(
-        _ cassettes: [Cassette], _ body: @escaping (Int) async throws -> Void
+        _ cassettes: [Cassette], _ body: @escaping @Sendable (Int) throws -> Void
     ) async throws -> [CassetteServer.Served] {
         let served = Observed<[CassetteServer.Served]>([])
         let server = CassetteServer.make(cassettes) { request in
@@ -24,7 +25,7 @@ import Testing
         }
         defer { server.shutdown() }
         let port = try #require(await ports.first { _ in true })
-        try await body(port)
+        try await onThread { try body(port) }
         server.shutdown()
         try await running.value
         return served.look { $0 }
@@ -51,10 +52,8 @@ import Testing
         }
         let served = try await run(tape) { port in
             for name in ["one", "two", "one"] {
-                let (head, body) = try await onThread {
-                    try RawClient(port: port).post(
-                        Array("voice".utf8), Self.fields, to: "/\(name)")
-                }
+                let (head, body) = try RawClient(port: port).post(
+                    Array("voice".utf8), Self.fields, to: "/\(name)")
                 #expect(head.status == 200)
                 #expect(body == name)
             }
@@ -67,16 +66,13 @@ import Testing
     @Test func anotherRequestHearsWhatDiffersAndTheCassetteWaits() async throws {
         let tape = [cassette("https://speech.example/one?a=1", [CassettePiece(Array("hi".utf8))])]
         let served = try await run(tape) { port in
-            let (head, body) = try await onThread {
-                try RawClient(port: port).post([], ["Content-Type: audio/ogg"], to: "/two?a=2")
-            }
+            let (head, body) = try RawClient(port: port).post(
+                [], ["Content-Type: audio/ogg"], to: "/two?a=2")
             #expect(head.status == 422)
             for part in ["/two", "'2', not '1'", "audio/ogg", "Authorization is missing"] {
                 #expect(body.contains(part), "\(body)")
             }
-            let (again, text) = try await onThread {
-                try RawClient(port: port).post([], Self.fields, to: "/one?a=1")
-            }
+            let (again, text) = try RawClient(port: port).post([], Self.fields, to: "/one?a=1")
             #expect(again.status == 200)
             #expect(text == "hi")
         }
@@ -88,30 +84,26 @@ import Testing
             "https://speech.example/",
             [CassettePiece(Array("go".utf8), after: 10), CassettePiece(Array("on".utf8))])
         tape.response?.after = 10
-        _ = try await run([tape]) { port in
-            try await onThread {
-                let client = try RawClient(port: port)
-                try client.sendHead("/", Self.fields)
-                try client.sendChunk([UInt8](repeating: 0, count: 10))
-                // Before the body's end.
-                #expect(try client.readHead().status == 200)
-                #expect(try client.readChunk() == "go")
-                try client.sendEnd([UInt8](repeating: 0, count: 10))
-                #expect(try client.readChunk() == "on")
-                #expect(try client.readChunk() == "")
-            }
+        try await run([tape]) { port in
+            let client = try RawClient(port: port)
+            try client.sendHead("/", Self.fields)
+            try client.sendChunk([UInt8](repeating: 0, count: 10))
+            // Before the body's end.
+            #expect(try client.readHead().status == 200)
+            #expect(try client.readChunk() == "go")
+            try client.sendEnd([UInt8](repeating: 0, count: 10))
+            #expect(try client.readChunk() == "on")
+            #expect(try client.readChunk() == "")
         }
     }
 
     @Test func anEarlyRefusalComesBeforeTheBody() async throws {
         var refusal = cassette("https://speech.example/", status: 401, [])
         refusal.response?.after = 0
-        _ = try await run([refusal]) { port in
-            try await onThread {
-                let client = try RawClient(port: port)
-                try client.sendHead("/", Self.fields)
-                #expect(try client.readHead().status == 401)
-            }
+        try await run([refusal]) { port in
+            let client = try RawClient(port: port)
+            try client.sendHead("/", Self.fields)
+            #expect(try client.readHead().status == 401)
         }
     }
 
@@ -121,18 +113,16 @@ import Testing
         var silent = broken
         silent.response = nil
         let served = try await run([broken, silent]) { port in
-            try await onThread {
-                let client = try RawClient(port: port)
-                try client.sendHead("/", Self.fields)
-                try client.sendEnd()
-                let all = try client.readTextToEnd()
-                #expect(all.contains("half"))
-                #expect(!all.contains("0\r\n\r\n"))
-                let second = try RawClient(port: port)
-                try second.sendHead("/", Self.fields)
-                try second.sendEnd()
-                #expect(try second.readToEnd() == [])
-            }
+            let client = try RawClient(port: port)
+            try client.sendHead("/", Self.fields)
+            try client.sendEnd()
+            let all = try client.readTextToEnd()
+            #expect(all.contains("half"))
+            #expect(!all.contains("0\r\n\r\n"))
+            let second = try RawClient(port: port)
+            try second.sendHead("/", Self.fields)
+            try second.sendEnd()
+            #expect(try second.readToEnd() == [])
         }
         #expect(served.count == 2)
     }
@@ -142,10 +132,8 @@ import Testing
             "https://speech.example/upload",
             [CassettePiece(Array(#"{"url":"https://speech.example/jobs/7"}"#.utf8))])
         job.response?.headers.append(CassetteField("Location", "https://speech.example/jobs/7"))
-        _ = try await run([job]) { port in
-            let (head, body) = try await onThread {
-                try RawClient(port: port).post([], Self.fields, to: "/upload")
-            }
+        try await run([job]) { port in
+            let (head, body) = try RawClient(port: port).post([], Self.fields, to: "/upload")
             #expect(body.contains("/jobs/7"))
             #expect(!body.contains("speech.example"))
             #expect(head.fields["location"]?.contains("speech.example") == false)

@@ -27,6 +27,11 @@ import Testing
                 == "the recogniser cannot be used: PocketSphinx cannot use this model: "
                 + "File \(path) not found")
         #expect(error.hint?.contains("apt-get install pocketsphinx-en-us") == true)
+        // One that is damaged is refused as well.
+        let folder = try TemporaryFolder()
+        let bad = try folder.write([UInt8](repeating: 7, count: 5_000), to: "bad.lm.bin")
+        let other = try #require(await self.error(["-lm", bad]))
+        #expect(other.description.contains("PocketSphinx cannot use this model"), "\(other)")
     }
 
     @Test(arguments: [
@@ -52,13 +57,6 @@ import Testing
         let path = try folder.write(Array(text.utf8), to: "test.gram")
         let error = try #require(await error(["-jsgf", path]))
         #expect(error.description.contains(place), "\(error)")
-    }
-
-    @Test func aDamagedLanguageModelIsRefused() async throws {
-        let folder = try TemporaryFolder()
-        let path = try folder.write([UInt8](repeating: 7, count: 5_000), to: "bad.lm.bin")
-        let error = try #require(await error(["-lm", path]))
-        #expect(error.description.contains("PocketSphinx cannot use this model"), "\(error)")
     }
 
     /// PocketSphinx prints words that it does not expect in a grammar.
