@@ -8,8 +8,6 @@ import Testing
 
 /// The recogniser of a desktop, at a Unix socket.
 @Suite(.timeLimit(.minutes(5))) struct LocalRecogniserTests {
-    private static let recording = Samples.folder + "/go-forward.wav"
-
     private func run(_ body: @escaping (_ path: String) async throws -> Void) async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/recogniser"
@@ -26,8 +24,7 @@ import Testing
     @Test func itSaysHowItFaresAndWhatMayChange() async throws {
         try await run { path in
             let client = try SocketClient("unix:\(path)")
-            try client.order(["audio": Self.recording])
-            try client.commit()
+            try client.say()
             let messages = try await client.messages(until: "completed")
             #expect(messages[0].session?.type == "realtime")
             #expect(messages[0].session?.audio.input.format.rate == 16_000)
@@ -37,8 +34,7 @@ import Testing
             #expect(text == "go forward ten meters")
             // Both sides pass over messages that they do not know.
             try client.send(#"{"type":"of.the.future"}"#)
-            try client.order(["audio": Self.recording])
-            try client.commit()
+            try client.say()
             let all = try await client.messages(until: "completed", 2)
             #expect(!all.contains { $0.kind == "error" })
         }

@@ -16,8 +16,7 @@ import Testing
         try await TestEndpoint.run {
             $0.onRequest = { request in served.update { $0.append(request) } }
         } _: { port, _ in
-            let client = try SocketClient(port: port)
-            try client.update()
+            let client = try SocketClient.updated(port: port)
             try client.order(["base64": Self.recording])
             try client.commit()
             let messages = try await client.messages(until: "completed")
@@ -44,8 +43,7 @@ import Testing
     /// The second one is committed before the first one is known.
     @Test func aSessionHasSeveralUtterances() async throws {
         try await TestEndpoint.run { port, _ in
-            let client = try SocketClient(port: port)
-            try client.update()
+            let client = try SocketClient.updated(port: port)
             for _ in 0..<2 {
                 try client.order(["audio": Self.recording], piece: 1_001)
                 try client.commit()
@@ -61,18 +59,16 @@ import Testing
 
     @Test(.spec("RFC 6455 §5.4")) func whatIsClearedHasNoTextAlsoByAMessageInFrames() async throws {
         try await TestEndpoint.run { port, _ in
-            let client = try SocketClient(port: port)
-            try client.update()
-            try client.order(["audio": Self.recording])
+            let client = try SocketClient.updated(port: port)
+            try client.begin()
             try client.send(#"{"type":"input_audio_buffer.clear"}"#)
-            try client.order(["audio": Self.recording])
+            try client.begin()
             client.order(line: #"{"fragments":["{\"type\":\"input_audio","_buffer.clear\"}"]}"#)
             _ = try await client.messages(until: "cleared", 2)
             try client.commit()
             let refusal = try await client.messages(until: "error").last?.error
             #expect(refusal?.code == "input_audio_buffer_commit_empty")
-            try client.order(["audio": Self.recording])
-            try client.commit()
+            try client.say()
             let messages = try await client.messages(until: "completed")
             #expect(messages.count { $0.kind == "completed" } == 1)
             #expect(!messages.contains { $0.kind == "failed" })
@@ -105,16 +101,14 @@ import Testing
 
     @Test func aMistakeIsSaidAndTheSessionGoesOn() async throws {
         try await TestEndpoint.run { port, _ in
-            let client = try SocketClient(port: port)
-            try client.update()
+            let client = try SocketClient.updated(port: port)
             for (number, mistake) in Self.mistakes.enumerated() {
                 try client.send(mistake.message)
                 let messages = try await client.messages(until: "error", number + 1)
                 let refusal = try #require(messages.last { $0.kind == "error" }?.error)
                 #expect(refusal.code == mistake.code, "\(mistake.message)")
                 #expect(refusal.param == mistake.parameter, "\(mistake.message)")
-                try client.order(["audio": Self.recording])
-                try client.commit()
+                try client.say()
                 let last = try await client.messages(until: "completed", number + 1).last
                 #expect(last?.transcript == Self.text, "\(mistake.message)")
             }
@@ -231,14 +225,12 @@ import Testing
         try await TestEndpoint.run {
             $0.maximumBodyByteCount = 100_000
         } _: { port, _ in
-            let client = try SocketClient(port: port)
-            try client.update()
-            try client.order(["audio": Samples.folder + "/jfk.wav"])
+            let client = try SocketClient.updated(port: port)
+            try client.begin("jfk")
             let failure = try await client.messages(until: "failed").last?.error
             #expect(failure?.message == "the body is longer than 100000 bytes")
             try client.commit()
-            try client.order(["audio": Self.recording])
-            try client.commit()
+            try client.say()
             #expect(try await client.messages(until: "completed").last?.transcript == Self.text)
         }
     }
@@ -247,9 +239,8 @@ import Testing
         try await TestEndpoint.run {
             $0.idleTimeout = .milliseconds(300)
         } _: { port, _ in
-            let client = try SocketClient(port: port)
-            try client.update()
-            try client.order(["audio": Self.recording])
+            let client = try SocketClient.updated(port: port)
+            try client.begin()
             let failure = try await client.messages(until: "failed").last?.error
             #expect(failure?.message.hasPrefix("nothing of the body has come for") == true)
         }
@@ -257,13 +248,11 @@ import Testing
 
     @Test func whereNoRecogniserIsFreeTheSessionEnds() async throws {
         try await TestEndpoint.runCrowded { port, endpoint in
-            let first = try SocketClient(port: port)
-            try first.update()
-            try first.order(["audio": Self.recording])
+            let first = try SocketClient.updated(port: port)
+            try first.begin()
             #expect(await comesTrue { endpoint.load.running == 1 })
-            let second = try SocketClient(port: port)
-            try second.update()
-            try second.order(["audio": Self.recording])
+            let second = try SocketClient.updated(port: port)
+            try second.begin()
             let end = try await second.end()
             #expect(end.closed == 1013)
             #expect(end.reason == "as many recordings wait as this endpoint is allowed")
@@ -274,12 +263,10 @@ import Testing
 
     @Test func whatIsCommittedIsToldBeforeSuchAnEnd() async throws {
         try await TestEndpoint.runCrowded { port, _ in
-            let client = try SocketClient(port: port)
-            try client.update()
-            try client.order(["audio": Samples.folder + "/jfk.wav"])
-            try client.commit()
+            let client = try SocketClient.updated(port: port)
+            try client.say("jfk")
             // The recogniser is at the first one for a second and more.
-            try client.order(["audio": Self.recording])
+            try client.begin()
             let messages = try await client.messages(until: "end")
             #expect(messages.contains { $0.kind == "completed" })
             #expect(messages.last?.closed == 1013)
@@ -315,9 +302,8 @@ import Testing
     @Test func whoGoesInAnUtteranceLeavesNothingBehind() async throws {
         try await TestEndpoint.run { port, endpoint in
             do {
-                let client = try SocketClient(port: port)
-                try client.update()
-                try client.order(["audio": Self.recording])
+                let client = try SocketClient.updated(port: port)
+                try client.begin()
                 #expect(await comesTrue { endpoint.load.running == 1 })
                 withExtendedLifetime(client) {}
             }
@@ -337,10 +323,8 @@ import Testing
 
     @Test func whatIsCommittedIsHeardThroughAShutdown() async throws {
         try await TestEndpoint.run { port, endpoint in
-            let client = try SocketClient(port: port)
-            try client.update()
-            try client.order(["audio": Self.recording])
-            try client.commit()
+            let client = try SocketClient.updated(port: port)
+            try client.say()
             _ = try await client.messages(until: "committed")
             endpoint.shutdown()
             let messages = try await client.messages(until: "end")
@@ -356,10 +340,8 @@ import Testing
             try await withThrowingTaskGroup { group in
                 for _ in 0..<50 {
                     group.addTask {
-                        let client = try SocketClient(port: port)
-                        try client.update()
-                        try client.order(["audio": Self.recording])
-                        try client.commit()
+                        let client = try SocketClient.updated(port: port)
+                        try client.say()
                         let last = try await client.messages(until: "completed").last
                         #expect(last?.transcript == Self.text)
                     }

@@ -73,6 +73,24 @@ final class SocketClient: Sendable {
                 + #"{"input":{"format":{"type":"audio/pcm","rate":\#(rate)}\#(more)}}}}"#)
     }
 
+    /// A client whose session has the rate of the clips.
+    static func updated(port: Int) throws -> SocketClient {
+        let client = try SocketClient(port: port)
+        try client.update()
+        return client
+    }
+
+    /// Sends a clip in binary messages.
+    func begin(_ clip: String = "go-forward") throws {
+        try order(["audio": "\(Samples.folder)/\(clip).wav"])
+    }
+
+    /// Sends a clip, and says that it ends.
+    func say(_ clip: String = "go-forward") throws {
+        try begin(clip)
+        try commit()
+    }
+
     func commit() throws { try send(#"{"type":"input_audio_buffer.commit"}"#) }
 
     /// Closes the session.
