@@ -47,7 +47,8 @@ import Testing
     /// The range of an answer, behind 40 bytes of a file of 100 bytes, and how many of it are skipped.
     @Test(
         arguments: [
-            ("bytes 40-99/*", 100, 0), ("bytes 40-59/*", 100, 0), ("bytes 40-99/*", nil, 0),
+            ("bytes 40-99/100", 100, 0), ("bytes 40-59/100", 100, 0), ("bytes 40-99/*", 100, 0),
+            ("bytes 40-59/*", 100, 0), ("bytes 40-99/*", nil, 0),
             ("bytes 30-99/100", 100, 10), ("bytes 0-99/100", nil, 40), ("bytes 39-40/*", 100, 1),
         ] as [(String, Int?, Int)])
     func aPartMayBeginEarlierOrLeaveTheTotalOut(_ range: String, _ total: Int?, _ skipped: Int) {
@@ -94,14 +95,6 @@ import Testing
         #expect(FileRequest(knownTag: "\"b\"").fields.last?.value == "\"b\"")
         #expect(FileRequest(knownTag: "\"b\"").fields.last?.name == "If-None-Match")
         #expect(FileRequest(knownTag: Self.date).fields.last?.name == "If-Modified-Since")
-    }
-
-    @Test func aPartThatFitsIsAppended() {
-        let found = step(Self.rest, 206, ["content-range": "bytes 40-99/100", "etag": Self.tag])
-        #expect(found == .take(at: 40, skipping: 0, Self.rest.part))
-        // Only some of it: the rest is asked for again.
-        let some = step(Self.rest, 206, ["content-range": "bytes 40-59/100", "etag": Self.tag])
-        #expect(some == .take(at: 40, skipping: 0, Self.rest.part))
     }
 
     @Test(arguments: [

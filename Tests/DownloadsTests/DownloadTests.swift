@@ -169,6 +169,10 @@ extension Result<FetchedFile, DownloadFailure> {
         #expect(!fresh.isUnchanged)
         #expect(server.requests.last?["If-None-Match"] == nil)
         server.change { $0.files["/a"] = .init(Self.others, tag: "\"2\"") }
+        let other = try await bench.expect(Self.others, of: server.url("/a"))
+        #expect(!other.isUnchanged)
+        // A copy that was cut off is loaded again.
+        #expect(truncate(other.path, 100) == 0)
         #expect(try await !bench.expect(Self.others, of: server.url("/a")).isUnchanged)
     }
 
@@ -225,6 +229,11 @@ extension Result<FetchedFile, DownloadFailure> {
 
     @Test func aFileGoesWhereThePersonWantsIt() async throws {
         let server = try FileServer(["/a": .init(Self.bytes, type: "audio/ogg; codecs=opus")])
+        let nowhere = bench.folder.path("nowhere")
+        let lost = try await bench.fetch(server.url("/a?a")) { $0.destination = nowhere + "/a" }
+        // Said before the first byte.
+        #expect(lost == .failure(.disk("there is no folder '\(nowhere)'")))
+        #expect(server.requests.isEmpty)
         let place = bench.folder.path("talk")
         let file = try await bench.fetch(server.url("/a")) { $0.destination = place }.get()
         #expect(file.path == place)
@@ -256,12 +265,6 @@ extension Result<FetchedFile, DownloadFailure> {
         // Without a place it goes to its own.
         let own = try await bench.expect(Self.bytes, of: server.url("/a"))
         #expect(own.path.hasPrefix(bench.folder.path("state/downloads/")))
-    }
-
-    @Test func aCopyThatWasCutOffIsLoadedAgain() async throws {
-        let file = try await bench.expect(Self.bytes, of: server.url("/a"))
-        #expect(truncate(file.path, 100) == 0)
-        #expect(try await !bench.expect(Self.bytes, of: server.url("/a")).isUnchanged)
     }
 
     @Test func aServerThatNeverSaysTheSameIsGivenUp() async throws {
@@ -328,13 +331,6 @@ extension Result<FetchedFile, DownloadFailure> {
         #expect(listed.state == .failed && listed.reason == "the disk refuses it: \(reason)")
         try bench.downloads.remove(id)
         try await bench.expect(Self.bytes, of: server.url("/a"))
-    }
-
-    @Test func aPlaceThatIsNotThereIsSaidBeforeTheFirstByte() async throws {
-        let place = bench.folder.path("nowhere")
-        let found = try await bench.fetch(server.url("/a")) { $0.destination = place + "/a.mp3" }
-        #expect(found == .failure(.disk("there is no folder '\(place)'")))
-        #expect(server.requests.isEmpty)
     }
 
     @Test func aTokenIsAskedFor() async throws {

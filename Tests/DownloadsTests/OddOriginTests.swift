@@ -92,9 +92,7 @@ import Testing
             try await bench.expect(packed, of: server.url("/a.tar.gz"))
             #expect(server.requests.last?["Range"] == "bytes=\(cut)-", "\(coding)")
         }
-    }
-
-    @Test func aCodingThatIsBrokenIsNoFile() async throws {
+        // What is broken is no file.
         server.change { $0.fields = ["Content-Encoding: gzip"] }
         #expect(try await bench.fetch(server.url("/a")).unusable != nil)
     }
