@@ -85,14 +85,7 @@ struct UploadClient: Sendable {
         _ audio: [UInt8], after count: Int, at offset: Int, of place: String
     ) async throws {
         let client = try await onThread {
-            let client = try RawClient(port: port)
-            try client.sendHead(
-                place,
-                [
-                    Self.more, Self.last, "Upload-Offset: \(offset)",
-                    "X-Misbehave: close after=\(count)",
-                ], method: "PATCH")
-            return client
+            try patch(place, at: offset, ["X-Misbehave: close after=\(count)"])
         }
         try await Self.sendUntilClosed(audio, with: client)
     }
@@ -106,6 +99,14 @@ struct UploadClient: Sendable {
                 // It closes while bytes come.
             }
         }
+    }
+
+    /// Begins a last append, whose body is the caller's to send; blocks.
+    func patch(_ place: String, at offset: Int, _ fields: [String] = []) throws -> RawClient {
+        let client = try RawClient(port: port)
+        try client.sendHead(
+            place, [Self.more, Self.last, "Upload-Offset: \(offset)"] + fields, method: "PATCH")
+        return client
     }
 
     func append(

@@ -169,9 +169,7 @@ import Testing
             let place = try await client.breakOff(
                 audio, after: half, ["Accept: application/x-ndjson"])
             try await onThread {
-                let raw = try RawClient(port: client.port)
-                try raw.sendHead(
-                    place, [Client.more, Client.last, "Upload-Offset: \(half)"], method: "PATCH")
+                let raw = try client.patch(place, at: half)
                 try raw.sendChunk(audio[half..<audio.count - 2_000])
                 // The text comes before the body is whole.
                 let head = try raw.readHead()
@@ -334,11 +332,7 @@ import Testing
             for method in ["PATCH", "DELETE", "HEAD"] {
                 let place = try await client.breakOff(audio, after: 10_000)
                 let old = try await onThread {
-                    let raw = try RawClient(port: client.port)
-                    try raw.sendHead(
-                        place,
-                        [Client.more, Client.last, "Upload-Offset: 10000", "Expect: 100-continue"],
-                        method: "PATCH")
+                    let raw = try client.patch(place, at: 10_000, ["Expect: 100-continue"])
                     // It has the upload now.
                     #expect(try raw.readHead().status == 100)
                     return raw
