@@ -33,8 +33,11 @@ import Testing
             final.hasPrefix(#"{"duration":2.79,"text":"go forward ten meters","type":"final","#))
     }
 
-    @Test func wordsHaveTimesInTheAudioEvenInASecondRequest() async throws {
+    @Test func wordsHaveTimesInTheAudioAlsoLaterAndBehindCuts() async throws {
         let audio = try Samples.wav("go-forward")
+        // 12 times five digits and a second of silence: 41 s, three utterances.
+        let once = try Samples.pcm("digits-29340") + [UInt8](repeating: 0, count: 32_000)
+        let long = (0..<12).flatMap { _ in once }
         try await TestEndpoint.run { port, _ in
             for _ in 0..<2 {
                 let answer = try await TestEndpoint.post(
@@ -45,6 +48,12 @@ import Testing
                 #expect(answer.body.hasSuffix(#","word":"meters"}]}"# + "\n"))
                 #expect(!answer.body.contains("sil"))
             }
+            // Long audio is cut at pauses, and nothing is lost.
+            let answer = try await TestEndpoint.post(
+                long, type: Self.pcm, accept: "application/json", to: port)
+            let words = answer.body.split(separator: "\"word\":").count - 1
+            #expect((58...64).contains(words), "\(answer.body.prefix(600))")
+            #expect(answer.body.contains(#""start":39."#) || answer.body.contains(#""start":38."#))
         }
     }
 
@@ -53,18 +62,6 @@ import Testing
             $0.recogniser = TestEndpoint.recogniser([])
         }
         #expect(answer.body == "go forward ten meters\n")
-    }
-
-    @Test func longAudioIsCutAtPausesAndNothingIsLost() async throws {
-        // 12 times five digits and a second of silence: 41 s, three utterances.
-        let pause = [UInt8](repeating: 0, count: 32_000)
-        let once = try Samples.pcm("digits-29340") + pause
-        let audio = (0..<12).flatMap { _ in once }
-        let answer = try await TestEndpoint.answer(
-            audio, type: Self.pcm, accept: "application/json")
-        let words = answer.body.split(separator: "\"word\":").count - 1
-        #expect((58...64).contains(words), "\(answer.body.prefix(600))")
-        #expect(answer.body.contains(#""start":39."#) || answer.body.contains(#""start":38."#))
     }
 
     // MARK: - Media types

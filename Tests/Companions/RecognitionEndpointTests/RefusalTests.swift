@@ -15,7 +15,7 @@ import Testing
 
     // MARK: - Statuses
 
-    @Test func whatIsNotOfferedHasItsStatus() async throws {
+    @Test func whatIsNotOfferedOrNoAudioHasItsStatus() async throws {
         try await TestEndpoint.run(TestEndpoint.withoutSound) { port, _ in
             let unknown = try await onThread { try RawClient(port: port).get("/") }
             #expect(unknown.head.status == 404)
@@ -47,6 +47,28 @@ import Testing
                     [], type: Self.pcm, accept: accept, to: port, fields: [field])
                 #expect(answer.head.status == status, "\(field)")
             }
+            // A body that is no audio is told why.
+            for (type, text, reason) in [
+                (
+                    "audio/wav", "this is no WAV file at all, not in the least, is it",
+                    "this is not audio: it begins like text, with 'this'"
+                ),
+                ("audio/wav", "RIFF", "byte 4: the file ends before its data chunk"),
+                (
+                    "audio/ogg", "OggX is a page of no Ogg file at all",
+                    "Ogg Opus: byte 0 does not begin an intact Ogg page"
+                ),
+                ("audio/ogg", "", "Ogg Opus: the stream ended before its headers were complete"),
+            ] {
+                for accept in ["application/x-ndjson", "application/json"] {
+                    let answer = try await TestEndpoint.post(
+                        Array(text.utf8), type: type, accept: accept, to: port)
+                    #expect(answer.head.status == 400, "\(reason)")
+                    #expect(
+                        answer.body.contains("the body cannot be decoded: \(reason)\"}}"),
+                        "\(answer.body)")
+                }
+            }
         }
     }
 
@@ -76,32 +98,6 @@ import Testing
     }
 
     // MARK: - Bodies
-
-    @Test func aBodyThatIsNoAudioIs400AndSaysWhy() async throws {
-        try await TestEndpoint.run(TestEndpoint.withoutSound) { port, _ in
-            for (type, text, reason) in [
-                (
-                    "audio/wav", "this is no WAV file at all, not in the least, is it",
-                    "this is not audio: it begins like text, with 'this'"
-                ),
-                ("audio/wav", "RIFF", "byte 4: the file ends before its data chunk"),
-                (
-                    "audio/ogg", "OggX is a page of no Ogg file at all",
-                    "Ogg Opus: byte 0 does not begin an intact Ogg page"
-                ),
-                ("audio/ogg", "", "Ogg Opus: the stream ended before its headers were complete"),
-            ] {
-                for accept in ["application/x-ndjson", "application/json"] {
-                    let answer = try await TestEndpoint.post(
-                        Array(text.utf8), type: type, accept: accept, to: port)
-                    #expect(answer.head.status == 400, "\(reason)")
-                    #expect(
-                        answer.body.contains("the body cannot be decoded: \(reason)\"}}"),
-                        "\(answer.body)")
-                }
-            }
-        }
-    }
 
     @Test func aBodyBeyondTheLimitIs413AtOnceOrInItsMiddle() async throws {
         try await TestEndpoint.serve(each: [true, false]) {

@@ -32,7 +32,7 @@ import Testing
         return client
     }
 
-    @Test func theSameBodyGetsTheSameAnswerInAnyForm() async throws {
+    @Test func theSameBodyGetsTheSameAnswerInAnyFormAndAnotherNone() async throws {
         try await TestEndpoint.run { port, _ in
             let first = try await post(audio, key: "\"a\"", to: port)
             #expect(first.head.fields["idempotent-replayed"] == nil)
@@ -48,20 +48,14 @@ import Testing
                 #expect(other.head.fields["idempotent-replayed"] == nil)
                 #expect(other.body == first.body)
             }
-        }
-    }
-
-    @Test func anotherBodyUnderTheSameKeyIsRefused() async throws {
-        try await TestEndpoint.run { port, _ in
-            _ = try await post(audio, key: "k", to: port)
             var changed = audio
             changed[40_000] ^= 1
             for other in [changed, Array(audio.dropLast(2)), audio + [0, 0], []] {
-                let answer = try await post(other, key: "k", to: port)
+                let answer = try await post(other, key: "\"a\"", to: port)
                 #expect(answer.head.status == 422)
             }
             // The answer is still there for the right one.
-            #expect(try await post(audio, key: "k", to: port).head.status == 200)
+            #expect(try await post(audio, key: "\"a\"", to: port).head.status == 200)
         }
     }
 

@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test func whatCameBeforeABreakIsKept() async throws {
+    @Test func aFileComesAtOnceOrGoesOnBehindABreak() async throws {
         try await withUploads { client async throws in
             for eighths in [1, 4, 7] {
                 let cut = audio.count * eighths / 8
@@ -99,20 +99,7 @@ import Testing
                 let last = try await append(client, audio.dropFirst(cut), at: cut, of: place)
                 #expect(last.body == text, "\(cut)")
             }
-        }
-    }
-
-    @Test func itSaysWhatItCanDoAndTheFirstRequestMayHoldTheBytes() async throws {
-        try await withUploads { client async throws in
-            let reply = try await client.send("OPTIONS", "/recognize")
-            #expect(reply.status == 204)
-            #expect(reply["tus-version"] == "1.0.0")
-            #expect(
-                reply["tus-extension"]
-                    == "creation,creation-defer-length,creation-with-upload,expiration,termination"
-            )
-            #expect(reply["tus-max-size"] == "268435456")
-            #expect(reply["upload-limit"] == "max-size=268435456, max-age=86400")
+            // The first request may hold all bytes.
             let whole = try await create(
                 client, [more, "Upload-Length: \(audio.count)"], body: audio)
             #expect(whole.status == 201)
@@ -122,8 +109,17 @@ import Testing
         }
     }
 
-    @Test func whatDoesNotFitIsRefused() async throws {
+    @Test func itSaysWhatItCanDoAndRefusesWhatDoesNotFit() async throws {
         try await withUploads(hears: false) { client async throws in
+            let reply = try await client.send("OPTIONS", "/recognize")
+            #expect(reply.status == 204)
+            #expect(reply["tus-version"] == "1.0.0")
+            #expect(
+                reply["tus-extension"]
+                    == "creation,creation-defer-length,creation-with-upload,expiration,termination"
+            )
+            #expect(reply["tus-max-size"] == "268435456")
+            #expect(reply["upload-limit"] == "max-size=268435456, max-age=86400")
             let other = try await client.create(["Tus-Resumable: 0.2.2", "Upload-Length: 1"])
             #expect(other.status == 412)
             #expect(other["tus-version"] == "1.0.0")
