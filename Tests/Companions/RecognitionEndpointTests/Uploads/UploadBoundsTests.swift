@@ -193,7 +193,8 @@ func folderEntries(_ folder: TemporaryFolder) throws -> [String] {
 
     @Test func whatBelongsToNoUploadIsRemoved() async throws {
         let folder = try TemporaryFolder()
-        _ = try await withUploads(in: folder, hears: false) { client in try await create(client, 10)
+        try await withUploads(in: folder, hears: false) { client async throws in
+            _ = try await create(client, 10)
         }
         _ = try folder.write([1], to: "uploads/00.audio")
         _ = try folder.write([1], to: "uploads/11.json")
