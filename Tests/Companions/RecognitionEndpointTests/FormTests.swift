@@ -76,6 +76,11 @@ import Testing
                     #expect(answer.head.fields["content-type"] == type)
                     #expect(answer.body.hasPrefix(begin), "\(answer.body)")
                     #expect(answer.body.contains("go forward ten meters"), "\(answer.body)")
+                    // A wordy object has segments and the language.
+                    guard name == "verbose_json" else { continue }
+                    #expect(answer.body.contains(#""language":"en""#), "\(answer.body)")
+                    #expect(answer.body.contains(#""task":"transcribe""#))
+                    #expect(answer.body.contains(Self.segment), "\(answer.body)")
                 }
             }
             for (name, value, reason) in [
@@ -86,14 +91,8 @@ import Testing
                 #expect(answer.head.status == 400, "\(value)")
                 #expect(answer.body.contains(reason), "\(answer.body)")
             }
-            // A wordy object has segments and the language.
-            let wordy = field("response_format", "verbose_json")
-            let answer = try await post(form(audio, fields: wordy), to: port)
-            #expect(answer.body.contains(#""language":"en""#), "\(answer.body)")
-            #expect(answer.body.contains(#""task":"transcribe""#))
-            #expect(answer.body.contains(Self.segment), "\(answer.body)")
-            let said = try await post(
-                form(audio, fields: wordy + field("language", "en-GB")), to: port)
+            let wordy = field("response_format", "verbose_json") + field("language", "en-GB")
+            let said = try await post(form(audio, fields: wordy), to: port)
             #expect(said.body.contains(#""language":"en-GB""#), "\(said.body)")
         }
     }
