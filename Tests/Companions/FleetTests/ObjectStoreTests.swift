@@ -75,7 +75,7 @@ private final class StoreBench: Sendable {
     /// Why the store gives no object.
     func failure(limit: Int = 16 << 20) async -> StoreFailure? {
         await #expect(throws: StoreFailure.self) {
-            _ = try await ask { try $0.get("takes/a.wav", limit: limit)?.tag }
+            _ = try await self.ask { try $0.get("takes/a.wav", limit: limit)?.tag }
         }
     }
 }
