@@ -113,6 +113,20 @@ import Testing
                     answer.body.hasPrefix(#"{"duration":2.79,"text":"go forward ten meters","#),
                     "\(type)")
             }
+
+            // From curl as well, by PUT and by POST.
+            for options in [[], ["-X", "POST", "-H", "Expect:"]] {
+                let text = try await onThread {
+                    try ForeignTool("curl").run(
+                        [
+                            "-sS", "-T", "\(Samples.folder)/go-forward.wav",
+                            "-H", "Content-Type: audio/wav", "-H", "Accept: text/plain",
+                            "http://127.0.0.1:\(port)/recognize",
+                        ] + options
+                    ).text
+                }
+                #expect(text == "go forward ten meters\n", "\(options)")
+            }
         }
     }
 
@@ -173,23 +187,6 @@ import Testing
                 let silence = [UInt8](repeating: 0, count: byteCount)
                 let fields = ["Content-Type: \(Self.pcm)", "Accept: \(accept)"]
                 #expect(try client.post(silence, fields).body == line + "\n")
-            }
-        }
-    }
-
-    @Test func curlPutsAndPostsARecording() async throws {
-        try await TestEndpoint.run { port, _ in
-            for options in [[], ["-X", "POST", "-H", "Expect:"]] {
-                let text = try await onThread {
-                    try ForeignTool("curl").run(
-                        [
-                            "-sS", "-T", "\(Samples.folder)/go-forward.wav",
-                            "-H", "Content-Type: audio/wav", "-H", "Accept: text/plain",
-                            "http://127.0.0.1:\(port)/recognize",
-                        ] + options
-                    ).text
-                }
-                #expect(text == "go forward ten meters\n", "\(options)")
             }
         }
     }

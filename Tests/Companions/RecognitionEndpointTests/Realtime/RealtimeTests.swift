@@ -42,7 +42,7 @@ import Testing
 
     /// The second one is committed before the first one is known.
     @Test func aSessionHasSeveralUtterances() async throws {
-        try await TestEndpoint.run { port, _ in
+        try await TestEndpoint.run { port, endpoint in
             let client = try SocketClient.updated(port: port)
             for _ in 0..<2 {
                 try client.order(["audio": Self.recording], piece: 1_001)
@@ -54,6 +54,15 @@ import Testing
             let texts = messages.filter { $0.kind == "completed" }
             #expect(texts.map(\.transcript) == [Self.text, Self.text])
             #expect(Set(texts.map(\.item_id)) == Set(committed.map(\.item_id)))
+
+            // One who goes in an utterance leaves nothing behind.
+            do {
+                let client = try SocketClient.updated(port: port)
+                try client.begin()
+                #expect(await comesTrue { endpoint.load.running == 1 })
+                withExtendedLifetime(client) {}
+            }
+            #expect(await comesTrue { endpoint.load.running == 0 })
         }
     }
 
@@ -298,18 +307,6 @@ import Testing
     }
 
     // MARK: - The end
-
-    @Test func whoGoesInAnUtteranceLeavesNothingBehind() async throws {
-        try await TestEndpoint.run { port, endpoint in
-            do {
-                let client = try SocketClient.updated(port: port)
-                try client.begin()
-                #expect(await comesTrue { endpoint.load.running == 1 })
-                withExtendedLifetime(client) {}
-            }
-            #expect(await comesTrue { endpoint.load.running == 0 })
-        }
-    }
 
     @Test func aSessionInWhichNothingIsSaidEnds() async throws {
         try await TestEndpoint.run {

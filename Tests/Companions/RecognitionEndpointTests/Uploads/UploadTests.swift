@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test func partsInSeveralRequestsBecomeOneText() async throws {
+    @Test func partsInSeveralRequestsBecomeOneTextWhichStreams() async throws {
         try await withUploads { client async throws in
             let fields = [Client.pcm, "Accept: application/json", Client.version, Client.notLast]
             let first = try await client.create(fields)
@@ -118,6 +118,22 @@ import Testing
             // As the first request has asked for.
             #expect(third["content-type"] == "application/json")
             #expect(third.body.contains("\"text\":\"go forward ten meters\""))
+
+            // Partial texts stream in the answer of the request that is open.
+            let later = try await client.breakOff(
+                audio, after: half, ["Accept: application/x-ndjson"])
+            try await onThread {
+                let raw = try client.patch(later, at: half)
+                try raw.sendChunk(audio[half..<audio.count - 2_000])
+                // The text comes before the body is whole.
+                let head = try raw.readHead()
+                #expect(head.status == 200)
+                #expect(head.fields["content-type"] == "application/x-ndjson")
+                #expect(head.fields["upload-complete"] == "?1")
+                #expect(try raw.readChunk().contains("\"type\":\"partial\""))
+                try raw.sendEnd(audio[(audio.count - 2_000)...])
+                #expect(try raw.readBody(head).contains("\"text\":\"go forward ten meters\""))
+            }
         }
     }
 
@@ -163,26 +179,6 @@ import Testing
         }
     }
 
-    @Test func partialTextsStreamInTheAnswerOfTheRequestThatIsOpen() async throws {
-        let half = audio.count / 2
-        try await withUploads { client async throws in
-            let place = try await client.breakOff(
-                audio, after: half, ["Accept: application/x-ndjson"])
-            try await onThread {
-                let raw = try client.patch(place, at: half)
-                try raw.sendChunk(audio[half..<audio.count - 2_000])
-                // The text comes before the body is whole.
-                let head = try raw.readHead()
-                #expect(head.status == 200)
-                #expect(head.fields["content-type"] == "application/x-ndjson")
-                #expect(head.fields["upload-complete"] == "?1")
-                #expect(try raw.readChunk().contains("\"type\":\"partial\""))
-                try raw.sendEnd(audio[(audio.count - 2_000)...])
-                #expect(try raw.readBody(head).contains("\"text\":\"go forward ten meters\""))
-            }
-        }
-    }
-
     /// Also one that was whole, and has no answer yet.
     @Test(arguments: [1, 3])
     func anUploadSurvivesTheEndpoint(thirds: Int) async throws {
@@ -202,33 +198,6 @@ import Testing
             #expect(head["upload-complete"] == "?1")
             #expect(head["upload-offset"] == "\(audio.count)")
             #expect(try await client.append([], at: audio.count, of: place).body == text)
-        }
-    }
-
-    @Test func aLostAnswerIsGivenAgain() async throws {
-        try await withUploads { client async throws in
-            let (raw, first) = try await client.begin(["X-Misbehave: truncate-answer"])
-            let place = try #require(first.fields["location"])
-            try await onThread {
-                try raw.sendEnd(audio)
-                // Half of the answer comes.
-                _ = try? raw.readToEnd()
-            }
-            let head = try await client.send("HEAD", place)
-            #expect(head["upload-complete"] == "?1")
-            for _ in 0..<2 {
-                let again = try await client.append([], at: audio.count, of: place)
-                #expect(again.status == 200)
-                #expect(again["upload-complete"] == "?1")
-                #expect(again.body == text)
-            }
-            // It is complete, so nothing more is taken.
-            for (bytes, isLast) in [([0, 0], true), ([], false)] as [([UInt8], Bool)] {
-                let more = try await client.append(
-                    bytes, at: audio.count, of: place, last: isLast)
-                #expect(more.status == 400)
-                #expect(more["upload-complete"] == "?0")
-            }
         }
     }
 
@@ -300,7 +269,7 @@ import Testing
         }
     }
 
-    @Test func whatIsNoAudioOrAnotherRecordingIsOver() async throws {
+    @Test func whatIsAnsweredIsOver() async throws {
         try await withUploads { client async throws in
             let wav = [Client.version, Client.last, "Content-Type: audio/wav"]
             let reply = try await client.create(
@@ -320,6 +289,30 @@ import Testing
             let other = try await client.create(fields, body: Array(audio.dropLast(2)))
             #expect(other.status == 422)
             #expect(other["upload-complete"] == "?1")
+
+            // A lost answer is given again.
+            let (raw, first) = try await client.begin(["X-Misbehave: truncate-answer"])
+            let lost = try #require(first.fields["location"])
+            try await onThread {
+                try raw.sendEnd(audio)
+                // Half of the answer comes.
+                _ = try? raw.readToEnd()
+            }
+            let head = try await client.send("HEAD", lost)
+            #expect(head["upload-complete"] == "?1")
+            for _ in 0..<2 {
+                let again = try await client.append([], at: audio.count, of: lost)
+                #expect(again.status == 200)
+                #expect(again["upload-complete"] == "?1")
+                #expect(again.body == text)
+            }
+            // It is complete, so nothing more is taken.
+            for (bytes, isLast) in [([0, 0], true), ([], false)] as [([UInt8], Bool)] {
+                let more = try await client.append(
+                    bytes, at: audio.count, of: lost, last: isLast)
+                #expect(more.status == 400)
+                #expect(more["upload-complete"] == "?0")
+            }
         }
     }
 
