@@ -121,30 +121,11 @@ import Testing
         }
     }
 
-    @Test func theModelIsTheRecogniser() async throws {
+    @Test func theRecognitionRunsWhileTheFormComesAndTheModelIsTheRecogniser() async throws {
         try await TestEndpoint.serve { client in
-            let all = try client.get("/v1/models")
-            #expect(all.head.status == 200)
-            let form =
-                /\{"created":\d{10,},"id":"PocketSphinx","object":"model","owned_by":"utter"\}/
-            #expect(all.body.contains(form), "\(all.body)")
-            #expect(all.body.hasPrefix(#"{"data":["#))
-            #expect(all.body.hasSuffix("],\"object\":\"list\"}\n"))
-            let one = try client.get("/v1/models/Pocket%53phinx")
-            #expect(one.head.status == 200 && one.body.hasPrefix(#"{"created":"#), "\(one.body)")
-            #expect(try client.get("/v1/models/whisper-1").head.status == 404)
-        }
-    }
-
-    @Test func theRecognitionRunsWhileTheFormComes() async throws {
-        try await TestEndpoint.serve { client in
-            try client.sendHead(
-                "/recognize",
-                [
-                    "Content-Type: multipart/form-data; boundary=B",
-                    "Accept: application/x-ndjson",
-                ])
-            let body = form(try Samples.wav("go-forward"))
+            let type = "Content-Type: multipart/form-data; boundary=B"
+            try client.sendHead("/recognize", [type, "Accept: application/x-ndjson"])
+            let body = form(audio)
             try client.sendChunk(body[..<60_000])
             // A text for the first part, before the rest exists.
             #expect(try client.readHead().status == 200)
@@ -153,6 +134,17 @@ import Testing
             var last = ""
             while case let chunk = try client.readChunk(), !chunk.isEmpty { last = chunk }
             #expect(last.contains(Self.text))
+            // Its model is what hears it.
+            let all = try client.get("/v1/models")
+            #expect(all.head.status == 200)
+            let entry =
+                /\{"created":\d{10,},"id":"PocketSphinx","object":"model","owned_by":"utter"\}/
+            #expect(all.body.contains(entry), "\(all.body)")
+            #expect(all.body.hasPrefix(#"{"data":["#))
+            #expect(all.body.hasSuffix("],\"object\":\"list\"}\n"))
+            let one = try client.get("/v1/models/Pocket%53phinx")
+            #expect(one.head.status == 200 && one.body.hasPrefix(#"{"created":"#), "\(one.body)")
+            #expect(try client.get("/v1/models/whisper-1").head.status == 404)
         }
     }
 
