@@ -59,17 +59,6 @@ enum TestEndpoint {
         return value
     }
 
-    /// Runs one that recognises one utterance at a time, and lets none wait.
-    static func runCrowded(
-        _ body: (Int, RecognitionEndpoint) async throws -> Void
-    ) async throws {
-        try await run {
-            ($0.maximumConcurrentRecognitions, $0.maximumWaitingRecognitions) = (1, 0)
-        } _: {
-            try await body($0, $1)
-        }
-    }
-
     /// Runs one while `body`, on a thread of its own, speaks with it as one client.
     static func serve<Value: Sendable>(
         _ change: (inout RecognitionEndpointConfiguration) -> Void = { _ in },

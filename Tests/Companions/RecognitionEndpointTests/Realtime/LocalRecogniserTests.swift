@@ -8,7 +8,7 @@ import Testing
 
 /// The recogniser of a desktop, at a Unix socket.
 @Suite(.timeLimit(.minutes(5))) struct LocalRecogniserTests {
-    private func run(_ body: @escaping (_ path: String) async throws -> Void) async throws {
+    @Test func itSaysHowItFaresAndWhatMayChangeAndServesHTTP() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/recogniser"
         let socket = try LocalSocket.listen(at: path)
@@ -16,13 +16,6 @@ import Testing
             $0.bearerToken = BearerToken("for others")
             $0.listen(at: socket.number)
         } _: { _, _ in
-            try await body(path)
-        }
-        withExtendedLifetime(folder) {}
-    }
-
-    @Test func itSaysHowItFaresAndWhatMayChange() async throws {
-        try await run { path in
             let client = try SocketClient("unix:\(path)")
             try client.say()
             let messages = try await client.messages(until: "completed")
@@ -37,19 +30,16 @@ import Testing
             try client.say()
             let all = try await client.messages(until: "completed", 2)
             #expect(!all.contains { $0.kind == "error" })
-        }
-    }
-
-    @Test func anotherModelIsRefusedAndRequestsOfHTTPAreServed() async throws {
-        try await run { path in
-            let client = try SocketClient("unix:\(path)")
-            try client.update(#","transcription":{"model":"whisper-large"}"#)
-            let messages = try await client.messages(until: "end")
-            #expect(messages.contains { $0.error?.code == "invalid_parameter" })
-            #expect(messages.last?.closed == 1008)
+            // Another model is refused.
+            let other = try SocketClient("unix:\(path)")
+            try other.update(#","transcription":{"model":"whisper-large"}"#)
+            let refusal = try await other.messages(until: "end")
+            #expect(refusal.contains { $0.error?.code == "invalid_parameter" })
+            #expect(refusal.last?.closed == 1008)
             let result = try await CommandRun.run(
                 "curl", ["-s", "--unix-socket", path, "http://localhost/healthz"])
             #expect(result.outputText.contains(#""status":"ok""#))
         }
+        withExtendedLifetime(folder) {}
     }
 }

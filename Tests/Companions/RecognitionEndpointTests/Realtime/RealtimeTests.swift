@@ -255,8 +255,10 @@ import Testing
         }
     }
 
-    @Test func whereNoRecogniserIsFreeTheSessionEnds() async throws {
-        try await TestEndpoint.runCrowded { port, endpoint in
+    @Test func whereNoRecogniserIsFreeTheSessionEndsOnceItHasToldWhatIsCommitted() async throws {
+        try await TestEndpoint.run {
+            ($0.maximumConcurrentRecognitions, $0.maximumWaitingRecognitions) = (1, 0)
+        } _: { port, endpoint in
             let first = try SocketClient.updated(port: port)
             try first.begin()
             #expect(await comesTrue { endpoint.load.running == 1 })
@@ -267,11 +269,7 @@ import Testing
             #expect(end.reason == "as many recordings wait as this endpoint is allowed")
             try first.commit()
             #expect(try await first.messages(until: "completed").last?.transcript == Self.text)
-        }
-    }
 
-    @Test func whatIsCommittedIsToldBeforeSuchAnEnd() async throws {
-        try await TestEndpoint.runCrowded { port, _ in
             let client = try SocketClient.updated(port: port)
             try client.say("jfk")
             // The recogniser is at the first one for a second and more.

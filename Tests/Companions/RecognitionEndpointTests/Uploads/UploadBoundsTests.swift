@@ -131,11 +131,12 @@ func folderEntries(_ folder: TemporaryFolder) throws -> [String] {
         }
     }
 
-    @Test func withoutARecogniserTheBytesAreKept() async throws {
+    @Test func anUploadThatBrokeOffGivesItsRecogniserToWhoeverIsHere() async throws {
         try await withUploads {
             $0.maximumConcurrentRecognitions = 1
+            $0.uploadPatience = .ages
         } _: { client async throws in
-            // Its request stays open, and has the only recogniser.
+            // One whose request stays open has the only recogniser; the bytes of others are kept.
             let (open, first) = try await client.begin()
             defer { withExtendedLifetime(open) {} }
             try await onThread { try open.sendChunk(audio[..<20_000]) }
@@ -145,20 +146,14 @@ func folderEntries(_ folder: TemporaryFolder) throws -> [String] {
             #expect(try await client.send("DELETE", stuck).status == 204)
             let rest = try await client.append(audio.dropFirst(20_000), at: 20_000, of: other)
             #expect(rest.status == 200)
-        }
-    }
 
-    @Test func anUploadThatBrokeOffGivesItsRecogniserToWhoeverIsHere() async throws {
-        try await withUploads {
-            $0.maximumConcurrentRecognitions = 1
-            $0.uploadPatience = .ages
-        } _: { client async throws in
-            let first = try await client.breakOff(audio, after: 20_000)
+            // One that broke off gives it away.
+            let broken = try await client.breakOff(audio, after: 20_000)
             let plain = try await client.create([Client.pcm, "Accept: text/plain"], body: audio)
             #expect(plain.status == 200)
             #expect(plain.body == "go forward ten meters\n")
             let second = try await client.breakOff(audio, after: 30_000)
-            for (place, offset) in [(first, 20_000), (second, 30_000)] {
+            for (place, offset) in [(broken, 20_000), (second, 30_000)] {
                 let rest = try await client.append(
                     audio.dropFirst(offset), at: offset, of: place)
                 #expect(rest.body == "go forward ten meters\n")
