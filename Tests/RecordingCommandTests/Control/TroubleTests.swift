@@ -3,6 +3,7 @@
 import TestSupport
 import Testing
 
+@testable import Utter
 @testable import UtterCommands
 @testable import UtterControl
 
