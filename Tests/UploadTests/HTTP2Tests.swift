@@ -102,8 +102,8 @@ import Testing
 
     /// Without buffering the body arrives while it grows, and all that happens is measured.
     private func expectGrowth(to front: TLSFront, _ version: HTTPVersion) async throws {
-        let upload = try upload(to: front, [], version: version)
         let number = service.requests.count
+        let upload = try upload(to: front, [], version: version)
         var sent = 0
         for length in [701, 809] {
             try upload.append(bytes(length))

@@ -69,7 +69,7 @@ import Testing
             ("openai", ["-c", "body.fields.temperature=0"], nil, false),
             ("deepgram", [], .flac, false), ("deepgram", [], .pcm, true),
         ] as [(String, [String], AudioCodec?, Bool)])
-    func whoSaysOtherwiseUploads(
+    func whoSaysOtherwiseUploadsAndPCMStaysLive(
         _ service: String, _ words: [String], _ format: AudioCodec?, _ isSocket: Bool
     ) throws {
         #expect(try plan(service, words, format: format).service.url.isSocket == isSocket)

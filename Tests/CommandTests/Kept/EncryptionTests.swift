@@ -199,6 +199,7 @@ import Testing
 
                 """)
         #expect(try bench.takes().isEmpty)
+        chmod(key, 0o600)
         // Only root can give a file away.
         guard geteuid() == 0, chown(key, 65_534, 65_534) == 0 else { return }
         let foreign = try await bench.here("list", "--encrypt-key", key)

@@ -101,6 +101,7 @@ import Testing
         let (server, foreign) = (try meant(), try RecordingServer())
         let bench = try Bench(server: server, ["UTTER_TOKEN": Self.secret])
         _ = try await bench.run("send", "-c", "retry.never=true", Clip.goForward.path)
+        #expect(server.requests.first?["Authorization"] == "Bearer \(Self.secret)")
         // In another shell the variables are of another service.
         let take = try #require(try bench.onlyTake())
         let retry = ["retry", take.id]

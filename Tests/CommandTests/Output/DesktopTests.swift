@@ -203,6 +203,7 @@ import Testing
             "send", Clip.digits.path, "--copy")
         #expect(result.status == .exited(0), "\(result.errorText)")
         #expect(result.output.isEmpty)
+        #expect(desk.text(of: "wl-copy") == "go forward")
         #expect(!desk.environment(of: "wl-copy").contains("s3cret"))
         #expect(desk.environment(of: "wl-copy").contains("WAYLAND_DISPLAY=wayland-1"))
     }

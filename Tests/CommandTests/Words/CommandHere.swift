@@ -45,6 +45,12 @@ struct CommandHere {
             words: words, variables: variables, input: input.number, output: output.number,
             error: error.number, time: time)
         let (status, changes) = try await withTaskExecutorPreference(lane.get()) {
+            // One that does not end would hold up those behind it, and no test would be named.
+            let watch = Task<Void, any Error>.detached {
+                try await Task.sleep(for: .patience)
+                preconditionFailure("\(words) does not end")
+            }
+            defer { watch.cancel() }
             // A command that reads signals, as takes do, would block this one.
             _ = SignalMask.change(SIG_UNBLOCK, [SIGTSTP])
             let before = try globals(below: folder)

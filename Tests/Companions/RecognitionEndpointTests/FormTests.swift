@@ -123,6 +123,17 @@ import Testing
 
     @Test func theRecognitionRunsWhileTheFormComesAndTheModelIsTheRecogniser() async throws {
         try await TestEndpoint.serve { client in
+            // Before anything is heard, its model is named.
+            let all = try client.get("/v1/models")
+            #expect(all.head.status == 200)
+            let entry =
+                /\{"created":\d{10,},"id":"PocketSphinx","object":"model","owned_by":"utter"\}/
+            #expect(all.body.contains(entry), "\(all.body)")
+            #expect(all.body.hasPrefix(#"{"data":["#))
+            #expect(all.body.hasSuffix("],\"object\":\"list\"}\n"))
+            let one = try client.get("/v1/models/Pocket%53phinx")
+            #expect(one.head.status == 200 && one.body.hasPrefix(#"{"created":"#), "\(one.body)")
+            #expect(try client.get("/v1/models/whisper-1").head.status == 404)
             let type = "Content-Type: multipart/form-data; boundary=B"
             try client.sendHead("/recognize", [type, "Accept: application/x-ndjson"])
             let body = form(audio)
@@ -134,17 +145,6 @@ import Testing
             var last = ""
             while case let chunk = try client.readChunk(), !chunk.isEmpty { last = chunk }
             #expect(last.contains(Self.text))
-            // Its model is what hears it.
-            let all = try client.get("/v1/models")
-            #expect(all.head.status == 200)
-            let entry =
-                /\{"created":\d{10,},"id":"PocketSphinx","object":"model","owned_by":"utter"\}/
-            #expect(all.body.contains(entry), "\(all.body)")
-            #expect(all.body.hasPrefix(#"{"data":["#))
-            #expect(all.body.hasSuffix("],\"object\":\"list\"}\n"))
-            let one = try client.get("/v1/models/Pocket%53phinx")
-            #expect(one.head.status == 200 && one.body.hasPrefix(#"{"created":"#), "\(one.body)")
-            #expect(try client.get("/v1/models/whisper-1").head.status == 404)
         }
     }
 

@@ -154,12 +154,14 @@ final class RawControlClient: Sendable {
         }.get()
     }
 
-    /// Waits until it is told a text; false when the other side closes the connection before.
+    /// Waits until it is told a text; false when the other side closes the connection before, or the
+    /// text does not come in time.
     func hears(_ text: String) async throws -> Bool {
+        let deadline = ContinuousClock.now + .patience
         var told = ""
         while !told.contains(text) {
             let more = try await next()
-            if more.isEmpty { return false }
+            if more.isEmpty || deadline < .now { return false }
             told += more
         }
         return true

@@ -32,10 +32,9 @@ import Testing
 
     /// Stops what a daemon records once that is refused, and waits for its end.
     private func stopRefused(at bench: ControlBench) async throws {
-        let follower = try bench.ask("follow")
-        #expect(try await follower.hears(Self.refused))
+        #expect(try await bench.ask("follow").hears(Self.refused))
         #expect(try await bench.run("stop").status == .exited(77))
-        #expect(try await follower.hears(#""phase":"idle""#))
+        #expect(try await bench.reaches(.idle))
     }
 
     @Test(

@@ -67,8 +67,9 @@ import Testing
 
     /// What is listed is not said to have no such name: what ALSA says of it is.
     @Test(arguments: [
+        // A part that one device has is that device.
         (
-            "headset:CARD=Nowhere",
+            "of NOBODY",
             "cannot record from 'headset:CARD=Nowhere': No such file or directory; ALSA says: ",
             "check ALSA's configuration"
         ),

@@ -98,6 +98,10 @@ import Testing
             complaint: "the answer is a web page, not a transcript",
             targets: ["/upload"] + polls(10)),
         Course(
+            testDescription: "broken answers are asked for no longer, and later again",
+            answers: [begun] + Array(repeating: .json(#"{"status":"que"#), count: 9),
+            complaint: "the answer was cut off", targets: ["/upload"] + polls(10)),
+        Course(
             testDescription: "other words are another job", answers: [begun, queued, begun],
             exchange: "seconds = 0", rest: "[words]\nlanguage = 'en'",
             complaint: "the service has not finished after 0 s; it goes on",

@@ -48,26 +48,23 @@ import Testing
     }
 
     @Test func thoseWhoWaitGetItInTheOrderInWhichTheyCame() async throws {
-        var seen: [Int] = []
         try await withBusyPool { pool, job async throws in
-            try await withThrowingTaskGroup(of: Int.self) { tasks in
-                for number in 0..<10 {
-                    let next = try self.job()
-                    #expect(pool.submit(next))
-                    next.body.finish()
-                    tasks.addTask {
-                        #expect(await next.events.next() == .final(Recognition()))
-                        return number
-                    }
-                }
+            var jobs: [RecognitionJob] = []
+            for _ in 0..<10 {
+                let next = try self.job()
+                #expect(pool.submit(next))
                 #expect(pool.isCrowded)
-                job.fail(.superseded)
-                for try await number in tasks { seen.append(number) }
+                jobs.append(next)
+            }
+            job.fail(.superseded)
+            #expect(await job.events.next() == .failed(.superseded))
+            for (place, next) in jobs.enumerated() {
+                // It has the recogniser once the one before it has its end, and those behind it wait.
+                try #require(jobs.map(\.isOver) == jobs.indices.map { $0 <= place })
+                next.body.finish()
+                #expect(await next.events.next() == .final(Recognition()))
             }
         }
-        // Each is ended before the next one begins; two ends that follow each other at once may be
-        // seen by their tasks the other way round.
-        for (place, number) in seen.enumerated() { #expect(abs(place - number) <= 1, "\(seen)") }
     }
 
     @Test func afterABurstOneRecogniserIsKept() async throws {
