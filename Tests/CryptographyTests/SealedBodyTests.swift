@@ -66,7 +66,9 @@ import Testing
             let all = Self.random(count)
             let whole = try read(form, of: all)
             #expect(whole.count == SealedBody.byteCount(of: count, isWhole: true))
-            for limit in [1, 7, 511, 513] { #expect(try read(form, of: all, by: limit) == whole) }
+            for limit in [1, 7, 511, 513] where count < 20_000 || limit > 1 {
+                #expect(try read(form, of: all, by: limit) == whole)
+            }
             for start in [1, 119, 120, 121, 511, 512, 4_095, 4_096] where start < whole.count {
                 #expect(try read(form, of: all, from: start) == Array(whole[start...]))
             }

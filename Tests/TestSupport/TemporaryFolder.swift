@@ -28,9 +28,7 @@ package final class TemporaryFolder: Sendable {
             poll(nil, 0, 20)
         }
         // Programs that were killed have left the sound of their takes in memory.
-        for spool in ["state", "state/utter", "home/.local/state/utter"] {
-            removeRings(of: RingFolder(ofSpool: path(spool)))
-        }
+        removeRings(ofSpools: ["state", "state/utter", "home/.local/state/utter"].map(path))
     }
 
     private static let kept = Mutex<[TemporaryFolder]>([])
@@ -108,11 +106,12 @@ package func readFile(_ path: String) throws(SystemError) -> [UInt8] {
     }
 }
 
-private func removeRings(of rings: RingFolder) {
+private func removeRings(ofSpools spools: [String]) {
     for folder in RingFolder.usualPaths.map({ $0 + "/rings" }) {
         // A folder that is missing has none.
-        for name in (try? Folder.names(at: folder)) ?? [] where name.hasPrefix(rings.prefix) {
-            unlink(folder + "/" + name)
+        guard let names = try? Folder.names(at: folder), !names.isEmpty else { continue }
+        for prefix in spools.map({ RingFolder(ofSpool: $0).prefix }) {
+            for name in names where name.hasPrefix(prefix) { unlink(folder + "/" + name) }
         }
     }
 }

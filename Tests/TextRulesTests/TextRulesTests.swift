@@ -247,17 +247,16 @@ struct AllRulesTests {
             "that", "a", "b", "“b”", "…", "東京", "👩‍👩‍👧", "\u{301}", "you", "know,", "\t", "\n",
         ]
         var generator = SystemRandomNumberGenerator()
-        for _ in 0..<10_000 {
+        let languages = ["en", "de", "fr", "es"]
+        for turn in 0..<10_000 {
             let count = Int.random(in: 0...12, using: &generator)
             let text = (0..<count).map { _ in pieces.randomElement(using: &generator) ?? "" }
                 .joined(separator: " ")
-            for language in ["en", "de", "fr", "es"] {
-                let ruled = rules.applied(to: RuledText(text), in: language)
-                let isBounded =
-                    ruled.changes.count <= TextChange.limit
-                    && ruled.words.allSatisfy { $0.span.upperBound <= count }
-                #expect(isBounded, "\(text)")
-            }
+            let ruled = rules.applied(to: RuledText(text), in: languages[turn % 4])
+            let isBounded =
+                ruled.changes.count <= TextChange.limit
+                && ruled.words.allSatisfy { $0.span.upperBound <= count }
+            #expect(isBounded, "\(text)")
         }
         // Places are bounded: a word that is said again and again there is not looked at again and again.
         for piece in [

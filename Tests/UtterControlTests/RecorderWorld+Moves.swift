@@ -75,77 +75,67 @@ extension RecorderWorld {
         var key = StateSum()
         var names = clients.map { _ in 0 }
         var lastName = 0
-        func add(_ client: ControlClientID?) {
-            guard let client else { return key.add(-1) }
+        /// From 1 on; 0 is no client.
+        func name(_ client: ControlClientID?) -> Int {
+            guard let client else { return 0 }
             if names[client.number] == 0 {
                 lastName += 1
                 names[client.number] = lastName
             }
-            key.add(names[client.number])
+            return names[client.number]
         }
         func add(_ order: Order) {
-            key.add(order.command)
-            key.add(order.take ?? -1)
-            add(order.client)
-            key.add(order.request.wait == true)
-            key.add(Int(order.request.time ?? -1))
-            key.add(order.request.press == "other")
+            var flags = order.request.wait == true ? 1 : 0
+            if order.request.press == "other" { flags |= 2 }
+            if let time = order.request.time { flags |= time == 1 ? 8 : 4 }
+            let number = order.command << 8 | ((order.take ?? -1) + 1) << 4 | name(order.client)
+            key.add(number << 4 | flags)
         }
-        key.add(machine.requests)
-        key.add(signals)
-        key.add(talk.take ?? 0)
-        key.add(Self.phases.firstIndex(of: talk.phase) ?? -1)
-        key.add(machine.isLeaving)
-        key.add(machine.isClosing)
-        key.add(machine.isExpecting)
-        key.add(hasGivenUp)
-        key.add(hasOther)
-        for client in timed { add(ControlClientID(number: client)) }
+        let phase = Self.phases.firstIndex(of: talk.phase) ?? -1
+        key.add((machine.requests << 2 | signals) << 8 | (talk.take ?? 0) << 4 | phase + 1)
+        var flags = machine.isLeaving ? 1 : 0
+        if machine.isClosing { flags |= 2 }
+        if machine.isExpecting { flags |= 4 }
+        if hasGivenUp { flags |= 8 }
+        if hasOther { flags |= 16 }
+        if talk.isLatched { flags |= 32 }
+        if talk.isListening { flags |= 64 }
+        key.add(flags)
+        for client in timed { key.add(name(ControlClientID(number: client))) }
+        key.add(-1)
         for held in machine.held {
             add(Order(request: held.request, take: nil, client: held.client))
             key.add(held.isOverdue.map { $0 ? 2 : 1 } ?? 0)
         }
-        key.add(talk.isLatched)
-        key.add(talk.isListening)
         key.add(-1)
         for take in takes {
-            key.add(take.isFollowed)
+            var flags = take.isFollowed ? 1 : 0
             // The dictation remembers it until then.
-            key.add(!take.isFollowed && take.isHeard)
-            key.add(!take.isFollowed && take.isResuming)
-            key.add(!take.isFollowed && take.isPausing)
-            key.add(take.isAwaited)
-            key.add(take.isForgotten)
-            // The rest says how it came there, and changes nothing of what follows.
-            if take.isForgotten { continue }
-            key.add(take.isCaptured)
-            key.add(take.isConcluded)
-            key.add(take.isCancelled)
-            key.add(take.isPrinted)
-            key.add(take.isTold)
-            key.add(take.isPlaced)
+            if !take.isFollowed, take.isHeard { flags |= 2 }
+            if !take.isFollowed, take.isResuming { flags |= 4 }
+            if !take.isFollowed, take.isPausing { flags |= 8 }
+            if take.isAwaited { flags |= 16 }
+            if take.isForgotten {
+                flags |= 32
+            } else {
+                // The rest says how it came there, and changes nothing of what follows.
+                if take.isCaptured { flags |= 64 }
+                if take.isConcluded { flags |= 128 }
+                if take.isCancelled { flags |= 256 }
+                if take.isPrinted { flags |= 512 }
+                if take.isTold { flags |= 1_024 }
+                if take.isPlaced { flags |= 2_048 }
+            }
+            key.add(flags)
         }
         key.add(-2)
         for entry in machine.entries {
-            key.add(entry.number)
-            add(entry.claim?.client)
-            add(entry.starter)
-            key.add(entry.opening == .heard)
-            key.add(entry.claim?.key != nil)
-            switch entry.owner {
-            case .next: key.add(1)
-            case .holder: key.add(2)
-            case .claimant: key.add(3)
-            case .gone: key.add(4)
-            }
-            switch entry.stage {
-            case .recorded: key.add(1)
-            case .captured: key.add(2)
-            case .placing: key.add(3)
-            case .concluded: key.add(4)
-            case .printed: key.add(5)
-            }
-            key.add(entry.request?.press == "other")
+            let (owner, stage) = (Self.number(of: entry.owner), Self.number(of: entry.stage))
+            var flags = entry.opening == .heard ? 1 : 0
+            if entry.claim?.key != nil { flags |= 2 }
+            if entry.request?.press == "other" { flags |= 4 }
+            let clients = name(entry.claim?.client) << 4 | name(entry.starter)
+            key.add(((entry.number << 8 | clients) << 8 | owner << 4 | stage) << 3 | flags)
         }
         key.add(-3)
         for order in orders { add(order) }
@@ -155,7 +145,8 @@ extension RecorderWorld {
             key.add(take)
         }
         key.add(-5)
-        let about = zip(names, clients).map { name, client in
+        var about: [Int] = []
+        for (number, client) in clients.enumerated() {
             let state =
                 switch client {
                 case .asking: 1
@@ -163,9 +154,28 @@ extension RecorderWorld {
                 case .gone: 3
                 case .given(let take): 10 + take
                 }
-            return 100 * name + state
+            about.append(100 * names[number] + state)
         }
         for number in about.sorted() { key.add(number) }
         return key
+    }
+
+    private static func number(of owner: RecorderMachine.Entry.Owner) -> Int {
+        switch owner {
+        case .next: 1
+        case .holder: 2
+        case .claimant: 3
+        case .gone: 4
+        }
+    }
+
+    private static func number(of stage: RecorderMachine.Entry.Stage) -> Int {
+        switch stage {
+        case .recorded: 1
+        case .captured: 2
+        case .placing: 3
+        case .concluded: 4
+        case .printed: 5
+        }
     }
 }

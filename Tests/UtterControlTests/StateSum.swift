@@ -14,6 +14,4 @@ struct StateSum: Hashable {
         second = (second &+ bits &+ 1) &* 0x9E37_79B9_7F4A_7C15
         second ^= second >> 29
     }
-
-    mutating func add(_ flag: Bool) { add(flag ? 1 : 0) }
 }

@@ -70,7 +70,9 @@ struct CommandHere {
         var all = Set(Environment.all { $0 != "ALSA_CONFIG_PATH" })
         let status = String(decoding: try readFile("/proc/thread-self/status"), as: UTF8.self)
         all.formUnion(status.matches(of: /(Umask|SigBlk):.*/).map { String($0.0) })
-        let files = (0..<1_024).compactMap { "/proc/self/fd/\($0)".resolvedPath }
+        let files = try Folder.names(at: "/proc/self/fd").compactMap {
+            "/proc/self/fd/\($0)".resolvedPath
+        }
         all.formUnion(files.filter { $0.hasPrefix(folder) })
         return all.union(["working folder \("/proc/self/cwd".resolvedPath ?? "")"])
     }

@@ -42,10 +42,13 @@ package struct FLACFile {
 
     /// CRC-16 with the polynomial 0x8005, from 0: over a frame with its own sum it is 0.
     private static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt16 {
-        bytes.reduce(0) { sum, byte in
-            (0..<8).reduce(sum ^ UInt16(byte) << 8) { sum, _ in
-                sum & 0x8000 == 0 ? sum << 1 : sum << 1 ^ 0x8005
-            }
+        bytes.reduce(0) { sum, byte in sum << 8 ^ sums[Int(sum >> 8) ^ Int(byte)] }
+    }
+
+    /// The sum of each byte alone.
+    private static let sums = (0..<256).map { byte in
+        (0..<8).reduce(UInt16(byte) << 8) { sum, _ in
+            sum & 0x8000 == 0 ? sum << 1 : sum << 1 ^ 0x8005
         }
     }
 }

@@ -313,16 +313,16 @@ import Testing
         let key = try #require(ProfileKey.named(path.replacing("NAME", with: "x-own")))
         let values = Self.values[path] ?? Self.values(of: key)
         var count = 0
-        for (name, plan) in try Self.uploading.get() + [("socket", socketPlan())] {
-            let texts = plan.profile?.profile.texts ?? [ProfileText(plainFor: "https://a/")]
-            for value in values {
-                let line = key.line(for: path.replacing("NAME", with: "x-own"), value: value)
-                let own = ProfileText(overriding: line, place: "-c")
-                // Not each value goes with each service.
-                guard let plan = try? Self.plan([own] + texts, by: plan) else { continue }
-                count += 1
-                try expectSame(plan, try DeliveryPlan(read(plan.record)), "\(name), \(line)")
-            }
+        // Each service has one of the values, by turns.
+        for (turn, named) in try (Self.uploading.get() + [("socket", socketPlan())]).enumerated() {
+            let texts = named.plan.profile?.profile.texts ?? [ProfileText(plainFor: "https://a/")]
+            let value = values[turn % values.count]
+            let line = key.line(for: path.replacing("NAME", with: "x-own"), value: value)
+            let own = ProfileText(overriding: line, place: "-c")
+            // Not each value goes with each service.
+            guard let plan = try? Self.plan([own] + texts, by: named.plan) else { continue }
+            count += 1
+            try expectSame(plan, try DeliveryPlan(read(plan.record)), "\(named.name), \(line)")
         }
         // These are of use beside others alone.
         let others = [

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import FoundationEssentials
+import Synchronization
 import TestSupport
 import Testing
 
@@ -96,10 +97,24 @@ final class SocketClient: Sendable {
     /// Closes the session.
     func close() { run.closeInput() }
 
+    /// The messages of the first bytes of the program's output.
+    private let known = Mutex((byteCount: 0, messages: [Message]()))
+
     private var all: [Message] {
-        run.output.split(separator: UInt8(ascii: "\n")).compactMap { line in
-            // The program's other lines are its own.
-            try? JSONDecoder().decode(Message.self, from: Data(line))
+        let output = run.output
+        return known.withLock { known in
+            // The last line may be a part of one.
+            let lines = output[known.byteCount...].split(
+                separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false
+            ).dropLast()
+            for line in lines {
+                known.byteCount += line.count + 1
+                // The program's other lines are its own.
+                if let message = try? JSONDecoder().decode(Message.self, from: Data(line)) {
+                    known.messages.append(message)
+                }
+            }
+            return known.messages
         }
     }
 
