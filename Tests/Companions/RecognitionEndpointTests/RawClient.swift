@@ -141,7 +141,9 @@ final class RawClient: Sendable {
     }
 
     func readAnswer() throws -> (head: Head, body: String) {
-        let head = try readHead()
+        var head = try readHead()
+        // By this a slow endpoint finds out whether a client is there that sends no more.
+        while head.status == 100 { head = try readHead() }
         return (head, try readBody(head))
     }
 
