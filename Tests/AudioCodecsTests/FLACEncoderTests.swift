@@ -11,7 +11,7 @@ import Testing
 
     init() throws { folder = try TemporaryFolder() }
 
-    /// What `flac` decodes of each file, in one start; it must have nothing to complain about.
+    /// The samples that `flac` decodes of each file, in one start and without a complaint.
     private func decoded(_ files: [[UInt8]]) throws -> [[UInt8]] {
         let names = files.indices.map { "audio\($0)" }
         let paths = try zip(files, names).map { try folder.write($0, to: $1 + ".flac") }

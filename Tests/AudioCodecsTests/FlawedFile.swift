@@ -41,7 +41,7 @@ struct FlawedFile: CustomTestStringConvertible {
         #expect(isTold, "\(whole.texts)")
         let parts = try Reading(of: file, by: codec, in: random.pieces(of: file.count, upTo: 900))
         #expect(parts == whole, "seed \(random.seed)")
-        // What is left out is said, and nothing to compare with.
+        // A part that is left out is said, and has nothing to be compared with.
         if texts.contains(where: { $0.contains("left out") || $0.contains("stream") }) { return }
         let theirs = try ffmpegFrames(file, codec, whole)
         // It takes the header behind a header without a length for sound.

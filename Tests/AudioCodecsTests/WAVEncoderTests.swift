@@ -35,7 +35,7 @@ import Testing
             #expect(bytes.count <= encoder.maximumByteCount(forFrames: samples.count))
             return try folder.write(bytes, to: "\(index).wav")
         }
-        // One start each: sox joins the even ones, and ffmpeg writes each of the odd ones.
+        // Each tool starts once: sox joins the even ones, and ffmpeg writes each of the odd ones.
         let (even, odd) = (all.indices.filter { $0 % 2 == 0 }, all.indices.filter { $0 % 2 == 1 })
         let joined = try ForeignTool("sox").run(
             ["-V1"] + even.map { paths[$0] } + ["-t", "s16", "-"]

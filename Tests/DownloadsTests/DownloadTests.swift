@@ -59,7 +59,7 @@ extension Result<FetchedFile, DownloadFailure> {
         if case .failure(.unusable(let reason)) = self { reason } else { nil }
     }
 
-    /// What the disk refuses.
+    /// The reason for which the disk refuses the file; nil for any other end.
     var diskFault: String? {
         if case .failure(.disk(let reason)) = self { reason } else { nil }
     }

@@ -92,7 +92,7 @@ import Testing
             try await bench.expect(packed, of: server.url("/a.tar.gz"))
             #expect(server.requests.last?["Range"] == "bytes=\(cut)-", "\(coding)")
         }
-        // What is broken is no file.
+        // A broken coding is no file.
         server.change { $0.fields = ["Content-Encoding: gzip"] }
         #expect(try await bench.fetch(server.url("/a")).unusable != nil)
     }

@@ -17,7 +17,7 @@ import Testing
     struct Made: Sendable {
         /// By their paths.
         var files: [String: FileServer.File] = [:]
-        /// What ffmpeg reads of `talk.m3u8`.
+        /// The samples that ffmpeg reads of `talk.m3u8`.
         var samples: [UInt8] = []
 
         /// The text of `talk.m3u8`.

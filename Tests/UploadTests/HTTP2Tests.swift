@@ -54,7 +54,7 @@ import Testing
         let front = try await TLSFront(to: service.port)
         let loop = try TransferLoop()
         defer { loop.shutDown() }
-        // What is cancelled ends its stream and its connection.
+        // A cancelled request ends its stream and its connection.
         let cancelled = try upload(to: front, bytes(640), on: loop)
         #expect(await service.wait(untilBytes: 640) != nil)
         cancelled.cancel()
@@ -93,7 +93,7 @@ import Testing
             #expect(service.requests.last?.body == bytes(100_000))
             #expect(service.requests.last?["Content-Length"] == "100000")
         }
-        // What is too long is refused in its middle: it never ends, and is answered all the same.
+        // A body that is too long is refused in its middle: it never ends, and is answered.
         for version in HTTPVersion.allCases {
             let upload = try upload(to: front, bytes(20_000), path: "/short", version: version)
             #expect(try await !upload.expectAnswer(413).isBodyComplete)

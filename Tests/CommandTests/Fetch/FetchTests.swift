@@ -159,7 +159,7 @@ import Testing
         #expect(try downloads().isEmpty)
     }
 
-    /// What ffmpeg makes of a clip.
+    /// The file that ffmpeg makes of a clip.
     private static func files(_ words: String...) throws -> [String: FileServer.File] {
         let folder = try TemporaryFolder()
         try ForeignTool("ffmpeg").run(

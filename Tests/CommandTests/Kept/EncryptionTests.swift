@@ -126,7 +126,7 @@ import Testing
         #expect(try await bench.here("last", "--encrypt-key", key).outputText == "between us\n")
         let show = try await bench.here("show", "last", "--encrypt-key", key)
         #expect(show.outputText.contains("transcript  between us"))
-        // One in the clear stays usable with a key, too.
+        // A take in the clear stays usable with a key, too.
         #expect(try await bench.keep().names == ["audio.wav", "take.json"])
         let clear = try await bench.run(
             "retry", "last", "--encrypt-key", key, "--to", server.url())

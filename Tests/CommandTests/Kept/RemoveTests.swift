@@ -37,7 +37,7 @@ import Testing
         let now = try await bench.here("rm", "--now", first.id)
         #expect(now.errorText == "utter: removed for good: \(first.id), 0:02.7, never delivered\n")
         #expect(try removed().isEmpty)
-        // What was removed before as well.
+        // A take that was removed before goes as well.
         _ = try await bench.here("rm", second.id)
         #expect(try removed() == [second.id])
         #expect(try await bench.here("rm", "--now", second.shortName).status == .exited(0))

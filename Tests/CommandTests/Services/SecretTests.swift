@@ -197,11 +197,11 @@ import Utter
         #expect(await pipe.isClosed())
     }
 
-    /// What a command prints; nil when it fails.
+    /// The output of a command; nil when it fails.
     private func output(of command: String) async -> [UInt8]? {
         let command = SecretCommand(command: command, option: "--key")
         return await onOwnThread { () -> [UInt8]? in
-            // What fails has no output.
+            // A command that fails has no output.
             try? command.output(within: .patience)
         }
     }

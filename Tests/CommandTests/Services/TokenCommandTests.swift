@@ -46,7 +46,7 @@ import Testing
             ], input: .terminal, terminal: terminal)
         // From here on the command has the terminal to itself.
         #expect(await run.wait(for: "the recording goes on while the command asks", in: .screen))
-        // What is said meanwhile is on the disk, and nothing is sent; the key of takes comes first.
+        // The voice is on the disk meanwhile, and nothing is sent; the key of takes comes first.
         if token != nil {
             #expect(await bench.wait(untilSamples: 8_000))
             #expect(server.requests.isEmpty)

@@ -45,7 +45,7 @@ struct CommandHere {
             words: words, variables: variables, input: input.number, output: output.number,
             error: error.number, time: time)
         let (status, changes) = try await withTaskExecutorPreference(lane.get()) {
-            // One that does not end would hold up those behind it, and no test would be named.
+            // A command that does not end would hold up all behind it, and no test would be named.
             let watch = Task<Void, any Error>.detached {
                 try await Task.sleep(for: .patience)
                 preconditionFailure("\(words) does not end")

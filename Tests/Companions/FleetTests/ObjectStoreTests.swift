@@ -30,13 +30,13 @@ private final class StoreBench: Sendable {
 
     deinit { store.link.shutDown() }
 
-    /// One that gives these answers, one after the other, and then stores.
+    /// A store that gives these answers, one after the other, and then stores.
     convenience init(_ answers: [ServerAnswer]) throws {
         let rest = Observed(answers[...])
         try self.init { _ in rest.update { $0.popFirst() } ?? .stored }
     }
 
-    /// One in memory that lists these objects, and takes others.
+    /// A store in memory that lists these objects, and takes others.
     convenience init(listing objects: [String: String], into written: Observed<[String: String]>)
         throws
     {

@@ -142,7 +142,7 @@ import Testing
             try await onThread {
                 let clients = try (0..<3).map { _ in try RawClient(port: port) }
                 try clients[1].send(Array("GET /health".utf8))
-                // One that has had an answer.
+                // This one has had an answer.
                 #expect(try clients[2].get("/healthz").head.status == 200)
                 try clients[2].send(Array("GET".utf8))
                 for client in clients { #expect(try client.readToEnd() == []) }

@@ -160,7 +160,7 @@ import Testing
                     answer.body.contains(limit < 44 ? "\"text\":\"\"" : Self.text), "\(answer.body)"
                 )
             }
-            // What looks like the beginning of a boundary is audio.
+            // Bytes that look like the beginning of a boundary are audio.
             let samples = try Samples.pcm("go-forward") + Array("\r\n--\r\n--A\r\n-".utf8) + [0]
             let head = "name=\"file\"\r\nContent-Type: audio/pcm;rate=16000"
             let answer = try await post(form(samples, head: head), to: port, by: 5_000)
@@ -270,7 +270,7 @@ import Testing
                 #expect(answer.body.contains(reason), "\(answer.body)")
                 #expect(answer.body.hasPrefix(#"{"error":{"message":"#))
             }
-            // One without a boundary is refused at once.
+            // A form without a boundary is refused at once.
             let answer = try await post([], to: port, type: "multipart/form-data")
             #expect(answer.head.status == 415)
             #expect(answer.body.contains("the form's boundary is missing"))

@@ -113,7 +113,7 @@ import Testing
                 let client = try RawClient(port: port)
                 let requests = "GET /healthz HTTP/1.1\r\nHost: test\r\n\r\nSPEAK now\r\n\r\n"
                 try client.send(Array(requests.utf8))
-                // What follows a good request does not spoil its answer.
+                // Bytes behind a good request do not spoil its answer.
                 #expect(try client.readAnswer().head.status == 200)
                 let second = try client.readAnswer()
                 #expect(second.head.status == 400)

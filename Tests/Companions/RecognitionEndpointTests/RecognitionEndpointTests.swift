@@ -105,7 +105,7 @@ import Testing
             // Half of the spectrum is gone at 8 kHz, and words with it.
             let answer = try await TestEndpoint.post(narrow, type: "audio/wav", to: port)
             #expect(answer.head.status == 200)
-            // What follows the samples of a WAV file is not heard.
+            // Bytes behind the samples of a WAV file are not heard.
             for (body, type) in [(followed, "audio/wav"), (opus, "audio/ogg;codecs=opus")] {
                 let answer = try await TestEndpoint.post(
                     body, type: type, accept: "application/json", to: port)

@@ -86,7 +86,7 @@ import Testing
                 }
                 var fresh = 0
                 for try await (head, body) in tasks {
-                    // One that another has overtaken is told so, and may come again.
+                    // A request that another has overtaken is told so, and may come again.
                     guard head.status == 200 else {
                         #expect([409, 503].contains(head.status))
                         continue
@@ -162,7 +162,7 @@ import Testing
 
     @Test func aDigestIsChecked() async throws {
         let silence = [UInt8](repeating: 0, count: 3_200)
-        // Of `openssl dgst -sha256 -binary | base64`.
+        // `openssl dgst -sha256 -binary | base64` has made it.
         let digest = "WjEigd9L2N+7TUqUrQv0TQG7jPztEga5DiG0ygVozbE="
         try await TestEndpoint.run(TestEndpoint.withoutSound) { port, _ in
             let right = try await post(

@@ -82,7 +82,7 @@ struct ControlBench: Sendable {
         }
     }
 
-    /// What the process says that has the socket; idle where there is none.
+    /// The status that the process with the socket tells; idle where there is none.
     func status() async throws -> ControlStatus {
         let status = try await onOwnThread { [place] in
             Result { () throws(ControlFailure) in

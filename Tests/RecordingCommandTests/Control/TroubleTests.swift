@@ -27,7 +27,7 @@ import Testing
         return desk.arguments(of: "notify-send")
     }
 
-    /// What a status says of a refusal.
+    /// The beginning of a refusal in a status.
     private static let refused = #"{"kind":"refused","reason":""#
 
     /// Stops what a daemon records once that is refused, and waits for its end.

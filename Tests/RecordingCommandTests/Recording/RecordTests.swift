@@ -31,7 +31,7 @@ import Testing
         #expect(try bench.onlyTake()?.manifest["state"] == .string("kept"))
     }
 
-    /// What is recorded for a time is never too short.
+    /// A recording for a set time is never too short.
     @Test func forRecordsExactlySoManyFramesFromTheFirst() async throws {
         let result = try await bench.run("--for", "700ms", "-c", "recording.min=10m")
         #expect(result.status == .exited(0))

@@ -79,7 +79,7 @@ import Testing
         #expect(!names.contains("utter-old.1"))
         #expect(names.contains("utter-own.1") && names.contains("utter-send.1"))
 
-        // What was there before, or is used, stays.
+        // A file that was there before, or is used, stays.
         #expect(try await run("uninstall", "~/.local").status == .exited(0))
         #expect(
             try self.paths() == [

@@ -243,7 +243,7 @@ import Testing
         #expect(access(bench.folder.path(".local"), F_OK) != 0)
     }
 
-    /// What is written in place of a part of the recipe, and why that is refused.
+    /// A part of the recipe, the text in its place, and why that is refused.
     private static let flaws = [
         ("seconds = 0.1", "seconds = nan", "makes no sense"),
         ("seconds = 0.1", "seconds = 1e300", "makes no sense"),

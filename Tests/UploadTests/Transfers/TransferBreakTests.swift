@@ -117,7 +117,7 @@ import Testing
         let endless = try Upload(to: server.url(), bytes(12_000_000), deadlines: deadlines)
         let stalled = try #require(await endless.result())
         #expect(stalled.ending == .timedOut(.stall))
-        // What the kernel took is nearly what it could send: megabytes would otherwise lie in its
+        // The kernel took little more than it could send: megabytes would otherwise lie in its
         // own buffer, counted as sent.
         let room = stalled.sentByteCount
         #expect(room < 500_000)

@@ -48,7 +48,7 @@ final class TransferRecorder: TransferObserver {
     }
 
     func transferDidReceive(_ bytes: Span<UInt8>) {
-        // One copy, not a byte at a time: tests are not optimised, and some receive megabytes.
+        // The bytes are copied at once: tests are not optimised, and some receive megabytes.
         let copy = bytes.withUnsafeBytes { Array($0) }
         record.update { record in
             record.longestPieces.received = max(record.longestPieces.received, copy.count)

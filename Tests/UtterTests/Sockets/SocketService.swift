@@ -6,7 +6,7 @@ import TestSupport
 @testable import Utter
 
 extension SocketService {
-    /// One program for many tests, which find their sessions by a mark in the path.
+    /// A program for many tests, which find their sessions by a mark in the path.
     static let running = Task { try await SocketService() }
 
     /// The sessions whose path has a mark and which have ended, once there are so many.
@@ -17,7 +17,7 @@ extension SocketService {
             let next = all.count + 1
             guard own.count < count else { return own }
             all = try await sessions(next)
-            // One that does not come in time is said there.
+            // A session that does not come in time is said there.
             guard all.count >= next else { return own }
         }
     }

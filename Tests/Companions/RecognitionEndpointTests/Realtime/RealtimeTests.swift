@@ -55,7 +55,7 @@ import Testing
             #expect(texts.map(\.transcript) == [Self.text, Self.text])
             #expect(Set(texts.map(\.item_id)) == Set(committed.map(\.item_id)))
 
-            // One who goes in an utterance leaves nothing behind.
+            // A client who goes in an utterance leaves nothing behind.
             do {
                 let client = try SocketClient.updated(port: port)
                 try client.begin()

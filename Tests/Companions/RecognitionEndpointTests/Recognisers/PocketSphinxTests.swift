@@ -27,7 +27,7 @@ import Testing
                 == "the recogniser cannot be used: PocketSphinx cannot use this model: "
                 + "File \(path) not found")
         #expect(error.hint?.contains("apt-get install pocketsphinx-en-us") == true)
-        // One that is damaged is refused as well.
+        // A damaged model is refused as well.
         let folder = try TemporaryFolder()
         let bad = try folder.write([UInt8](repeating: 7, count: 5_000), to: "bad.lm.bin")
         let other = try #require(await self.error(["-lm", bad]))

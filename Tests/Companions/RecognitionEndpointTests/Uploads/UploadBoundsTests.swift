@@ -42,7 +42,7 @@ func folderEntries(_ folder: TemporaryFolder) throws -> [String] {
             clock.advance(by: 1)
             #expect(try await client.send("HEAD", place).status == 404)
             #expect(try folderEntries(folder) == [])
-            // One that expires while it comes is ended.
+            // An upload that expires while it comes is ended.
             let (raw, _) = try await client.begin()
             try await onThread { try raw.sendChunk([0, 0]) }
             clock.advance(by: 60)
@@ -136,7 +136,7 @@ func folderEntries(_ folder: TemporaryFolder) throws -> [String] {
             $0.maximumConcurrentRecognitions = 1
             $0.uploadPatience = .ages
         } _: { client async throws in
-            // One whose request stays open has the only recogniser; the bytes of others are kept.
+            // An open request has the only recogniser; the bytes of other uploads are kept.
             let (open, first) = try await client.begin()
             defer { withExtendedLifetime(open) {} }
             try await onThread { try open.sendChunk(audio[..<20_000]) }
@@ -147,7 +147,7 @@ func folderEntries(_ folder: TemporaryFolder) throws -> [String] {
             let rest = try await client.append(audio.dropFirst(20_000), at: 20_000, of: other)
             #expect(rest.status == 200)
 
-            // One that broke off gives it away.
+            // An upload that broke off gives it away.
             let broken = try await client.breakOff(audio, after: 20_000)
             let plain = try await client.create([Client.pcm, "Accept: text/plain"], body: audio)
             #expect(plain.status == 200)

@@ -219,7 +219,7 @@ import Testing
             let rest = try await client.append(audio.dropFirst(40_000), at: 40_000, of: place)
             #expect(rest.body == text)
 
-            // What is missing is said.
+            // A part that lacks a field, or has a wrong one, is refused.
             let short = try await client.breakOff([0, 0, 0, 0], after: 2)
             let offset = "Upload-Offset: 2"
             for (fields, status) in [
