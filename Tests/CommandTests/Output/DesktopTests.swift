@@ -18,21 +18,12 @@ import Testing
         try Bench(server: .hearing(text), variables)
     }
 
-    /// Does a part of the command in this process, with these variables alone and no settings.
+    /// Does a part of the command in this process, with these variables.
     private func result<Value: Sendable>(
         on variables: [String: String], _ body: @escaping @Sendable () throws -> Value
-    ) async -> Result<Value, any Error> {
-        let home = ["HOME": "/nonexistent"]
-        let start = ProgramStart(
-            words: ["utter"], variables: variables.merging(home) { $1 }, input: 0, output: 1,
-            error: 2)
-        return await onOwnThread {
-            ProgramStart.$current.withValue(start) {
-                KnownConfiguration.$current.withValue(KnownConfiguration()) {
-                    Result { try body() }
-                }
-            }
-        }
+    ) async throws -> Result<Value, any Error> {
+        let bench = try Bench(variables)
+        return await onOwnThread { Result { try bench.within { try body() } } }
     }
 
     private func session(_ name: String) -> [String: String]? {
@@ -63,7 +54,7 @@ import Testing
     ) async throws {
         for program in others + [used] { try desk.add(program) }
         let variables = try #require(session(name))
-        let doubt = await result(on: variables) { try sink.take("go forward") }
+        let doubt = try await result(on: variables) { try sink.take("go forward") }
         #expect(try doubt.get() == nil)
         // A line feed would be pasted too.
         #expect(desk.text(of: used) == "go forward")
@@ -79,14 +70,14 @@ import Testing
     @Test func theNextProgramIsTriedWhenOneFails() async throws {
         try desk.add("wtype", then: "echo 'no virtual keyboard' >&2; exit 1")
         try desk.add("ydotool")
-        let doubt = await result(on: desk.wayland) { try TextSink.keyboard.take("go forward") }
+        let doubt = try await result(on: desk.wayland) { try TextSink.keyboard.take("go forward") }
         #expect(try doubt.get() == nil)
         #expect(desk.text(of: "ydotool") == "go forward")
     }
 
     @Test func whatYdotoolCannotTypeIsAFailure() async throws {
         try desk.add("ydotool")
-        let taken = await result(on: desk.console) { try TextSink.keyboard.take("grün") }
+        let taken = try await result(on: desk.console) { try TextSink.keyboard.take("grün") }
         let error = #expect(throws: CommandFailure.self) { try taken.get() }
         #expect(error?.status == .localIO)
         #expect(error?.message == "--type: ydotool can type ASCII only")
@@ -110,7 +101,7 @@ import Testing
             board, reader: isWayland ? "wl-paste" : board, holding: before, pasting: typist,
             copying: other)
         let variables = try #require(session(name))
-        let taken = await result(on: variables) { try TextSink.keyboard.take(text) }
+        let taken = try await result(on: variables) { try TextSink.keyboard.take(text) }
         let doubt = try #require(try taken.get())
         #expect(desk.pasted == text)
         #expect(desk.clipboard == after)
@@ -125,7 +116,9 @@ import Testing
 
     @Test func wtypeTypes25LettersThatAreNotASCII() async throws {
         try desk.add("wtype")
-        let doubt = await result(on: desk.wayland) { try TextSink.keyboard.take(Self.letters(25)) }
+        let doubt = try await result(on: desk.wayland) {
+            try TextSink.keyboard.take(Self.letters(25))
+        }
         #expect(try doubt.get() == nil)
         #expect(desk.text(of: "wtype") == Self.letters(25))
     }
@@ -134,7 +127,7 @@ import Testing
         try desk.add("wl-copy")
         // ydotool would do without a desktop, and is not there.
         for (sink, option) in [(TextSink.clipboard, "--copy"), (.keyboard, "--type")] {
-            let checked = await result(on: desk.console) { try sink.check() }
+            let checked = try await result(on: desk.console) { try sink.check() }
             let error = #expect(throws: CommandFailure.self) { try checked.get() }
             #expect(error?.status == .configuration)
             #expect(error?.message.hasPrefix("\(option): there is no desktop") == true)
@@ -144,7 +137,7 @@ import Testing
     @Test func aProgramThatStaysInTheBackgroundIsNotWaitedFor() async throws {
         // As wl-copy does, with all that it was given.
         try desk.add("wl-copy", then: "/bin/sleep 20 &")
-        let doubt = await result(on: desk.wayland) { try TextSink.clipboard.take("go forward") }
+        let doubt = try await result(on: desk.wayland) { try TextSink.clipboard.take("go forward") }
         #expect(try doubt.get() == nil)
         #expect(desk.text(of: "wl-copy") == "go forward")
     }
