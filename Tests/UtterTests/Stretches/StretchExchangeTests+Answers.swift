@@ -53,4 +53,16 @@ extension StretchExchangeTests {
         #expect(exchange.end(early) == .failed(failure))
         #expect(exchange.transcript(with: Transcript(), of: .max).text.isEmpty)
     }
+
+    /// Which of two answers is there first decides nothing: the other may have heard something.
+    @Test(arguments: [true, false])
+    func anEmptyAnswerBesideAnotherRequestIsSilence(_ isHeard: Bool) throws {
+        var exchange = try Self.cut(20)
+        let whole = Self.recording(20, isComplete: true)
+        for lane in 0..<2 { _ = exchange.begin(lane: lane, of: whole) }
+        #expect(exchange.end(Self.empty, lane: 1) == .idle)
+        let last = exchange.end(isHeard ? Self.answer("a") : Self.empty)
+        #expect(last == (isHeard ? .answered : .failed(.answerUnusable(.empty))))
+        #expect(exchange.text == (isHeard ? "a" : ""))
+    }
 }

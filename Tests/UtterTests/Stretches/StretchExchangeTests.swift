@@ -63,7 +63,7 @@ import Testing
         return exchange
     }
 
-    private static var empty: Reply {
+    static var empty: Reply {
         var reply = answer("")
         reply.failure = .empty
         return reply

@@ -276,8 +276,10 @@ struct StretchExchange: Exchange {
             step = engines[index].retry(
                 failure, after: reply.result, isSpeaking: isSpeaking, at: now)
         }
-        // Some services say nothing of silence; they have heard the rest, or will.
-        let isPart = table.isHeard || isSpeaking && !isAlone
+        // Some services say nothing of silence; they have heard the rest, or will, or may hear now what
+        // another lane sends.
+        let isSent = lanes.indices.contains { $0 != index && lanes[$0] != nil }
+        let isPart = table.isHeard || !isAlone && (isSpeaking || isSent)
         if step == .failed(.answerUnusable(.empty)), isPart { step = .answered }
         if step != .answered, reply.result.mayBeTaken { unansweredCount += 1 }
         switch step {
