@@ -16,6 +16,14 @@ let settings: [SwiftSetting] = [
 /// Settings of the targets that ship: as above, and every unsafe expression is marked.
 let shipped = settings + [.strictMemorySafety()]
 
+/// While somebody works on the tests, what takes the compiler long is not optimised, which is three to
+/// four times as fast; what moves bytes is, and so are other packages. The scripts say so.
+let quick: [SwiftSetting] =
+    Context.environment["UTTER_QUICK_BUILD"] == nil ? [] : [.unsafeFlags(["-Onone"])]
+
+/// Settings of the tests.
+let tested = settings + quick
+
 /// The generations of the voice detector's library, as pkg-config names them, and the file for each.
 ///
 /// A system has one of them, or none: then all sound counts as voice. SwiftPM remembers what it has
@@ -150,7 +158,7 @@ let package = Package(
                 "AudioCodecs", "Cryptography", "LinuxPlatform", "Settings", "TextRules", "CCurl",
                 "CZlib",
             ],
-            resources: [.embedInCode("Profiles")], swiftSettings: shipped),
+            resources: [.embedInCode("Profiles")], swiftSettings: shipped + quick),
         .target(
             name: "Upload",
             dependencies: ["Cryptography", "LinuxPlatform", "SpeechService", "CCurl"],
@@ -160,7 +168,7 @@ let package = Package(
         .target(
             name: "Downloads",
             dependencies: ["Cryptography", "LinuxPlatform", "SpeechService", "Upload"],
-            swiftSettings: shipped),
+            swiftSettings: shipped + quick),
 
         // Writes requests and their answers down, in front of whatever makes them.
         .target(
@@ -190,7 +198,7 @@ let package = Package(
         .target(
             name: "UtterSettings",
             dependencies: ["AudioCodecs", "LinuxPlatform", "Settings", "SpeechService"],
-            swiftSettings: shipped),
+            swiftSettings: shipped + quick),
 
         // The products.
         .target(
@@ -200,7 +208,7 @@ let package = Package(
                 "LinuxPlatform", "OperatorMetrics", "SpeechService", "TakeStore", "TextRules",
                 "Upload",
             ],
-            swiftSettings: shipped),
+            swiftSettings: shipped + quick),
         .target(
             name: "RecognitionEndpoint",
             dependencies: [
@@ -211,7 +219,7 @@ let package = Package(
                 .product(name: "NIOWebSocket", package: "swift-nio", condition: ofPrograms),
             ],
             path: "Sources/Companions/RecognitionEndpoint",
-            resources: [.embedInCode("Page/Resources")], swiftSettings: shipped),
+            resources: [.embedInCode("Page/Resources")], swiftSettings: shipped + quick),
         .target(
             name: "UtterCommands",
             dependencies: [
@@ -220,7 +228,7 @@ let package = Package(
                 "UtterControl", "UtterSettings", "UtterTerminal",
                 argumentParser,
             ],
-            resources: [.embedInCode("Page/Resources")], swiftSettings: shipped),
+            resources: [.embedInCode("Page/Resources")], swiftSettings: shipped + quick),
         // Many machines: a queue, a store of objects, and workers.
         .target(
             name: "Fleet",
@@ -228,7 +236,7 @@ let package = Package(
                 "Utter", "AudioCodecs", "Capture", "Cryptography", "LinuxPlatform",
                 "OperatorMetrics", "SpeechService", "TakeStore", "Upload", "CNATS",
             ],
-            path: "Sources/Companions/Fleet", swiftSettings: shipped),
+            path: "Sources/Companions/Fleet", swiftSettings: shipped + quick),
         .executableTarget(
             name: "UtterCLI",
             dependencies: [
@@ -288,34 +296,34 @@ let package = Package(
             path: "Tests/TestSupport", swiftSettings: settings),
         .testTarget(
             name: "AudioCoreTests", dependencies: ["AudioCore", "TestSupport"],
-            swiftSettings: settings),
+            swiftSettings: tested),
         .testTarget(
             name: "AudioCodecsTests", dependencies: ["AudioCodecs", "AudioCore", "TestSupport"],
-            swiftSettings: settings),
+            swiftSettings: tested),
         .testTarget(
             name: "AudioDevicesTests",
             dependencies: ["AudioDevices", "AudioCore", "Capture", "LinuxPlatform", "TestSupport"],
-            swiftSettings: settings),
+            swiftSettings: tested),
         .testTarget(
             name: "CaptureTests",
             dependencies: [
                 "AudioDevices", "Capture", "AudioCodecs", "AudioCore", "LinuxPlatform",
                 "TestSupport",
             ],
-            swiftSettings: settings),
+            swiftSettings: tested),
         .testTarget(
             name: "CryptographyTests",
             dependencies: ["Cryptography", "LinuxPlatform", "TestSupport"],
-            swiftSettings: settings),
+            swiftSettings: tested),
         .testTarget(
             name: "KeyboardDevicesTests", dependencies: ["KeyboardDevices", "TestSupport"],
             path: "Tests/Companions/KeyboardDevicesTests",
-            swiftSettings: settings),
+            swiftSettings: tested),
         .testTarget(
             name: "ShortcutPortalTests",
             dependencies: ["ShortcutPortal", "LinuxPlatform", "TestSupport"],
             path: "Tests/Companions/ShortcutPortalTests",
-            swiftSettings: settings),
+            swiftSettings: tested),
         .testTarget(
             name: "UtterControlTests",
             dependencies: ["UtterControl", "LinuxPlatform", "TestSupport", "Utter"],
@@ -323,53 +331,53 @@ let package = Package(
         .testTarget(
             name: "UtterSettingsTests",
             dependencies: ["UtterSettings", "Settings", "SpeechService"],
-            swiftSettings: settings),
+            swiftSettings: tested),
         .testTarget(
             name: "UtterTerminalTests",
             dependencies: ["UtterTerminal", "AudioCore", "LinuxPlatform", "TestSupport"],
-            swiftSettings: settings),
+            swiftSettings: tested),
         .testTarget(
             name: "LinuxPlatformTests", dependencies: ["LinuxPlatform", "TestSupport"],
-            swiftSettings: settings),
+            swiftSettings: tested),
         .testTarget(
             name: "TakeStoreTests",
             dependencies: [
                 "TakeStore", "AudioCore", "Cryptography", "LinuxPlatform", "TestSupport",
             ],
-            swiftSettings: settings),
+            swiftSettings: tested),
         .testTarget(
             name: "OperatorMetricsTests",
             dependencies: ["OperatorMetrics", "LinuxPlatform", "TestSupport"],
-            swiftSettings: settings),
+            swiftSettings: tested),
         .testTarget(
             name: "SettingsTests", dependencies: ["Settings", "TestSupport"],
-            swiftSettings: settings),
+            swiftSettings: tested),
         .testTarget(
             name: "CassettesTests", dependencies: ["Cassettes", "TestSupport"],
-            swiftSettings: settings),
+            swiftSettings: tested),
         .testTarget(
             name: "TextRulesTests", dependencies: ["TextRules", "TestSupport"],
             exclude: ["Sentences"],
-            swiftSettings: settings),
+            swiftSettings: tested),
         .testTarget(
             name: "SpeechServiceTests",
             dependencies: [
                 "SpeechService", "AudioCodecs", "Cryptography", "Settings", "CZlib", "TestSupport",
             ],
-            swiftSettings: settings),
+            swiftSettings: tested),
         .testTarget(
             name: "DownloadsTests",
             dependencies: [
                 "Downloads", "Cryptography", "LinuxPlatform", "SpeechService", "TestSupport",
             ],
-            swiftSettings: settings),
+            swiftSettings: tested),
         .testTarget(
             name: "UploadTests",
             dependencies: [
                 "Upload", "TakeStore", "AudioCore", "Cryptography", "LinuxPlatform",
                 "SpeechService", "TestSupport",
             ],
-            swiftSettings: settings),
+            swiftSettings: tested),
         .testTarget(
             name: "UtterTests",
             dependencies: [
@@ -378,11 +386,11 @@ let package = Package(
                 "OperatorMetrics", "RecognitionEndpoint", "SpeechService", "TakeStore",
                 "TextRules", "TestSupport", "Upload",
             ], exclude: ["Fixtures"],
-            swiftSettings: settings),
+            swiftSettings: tested),
         // A program in another package: it imports the product alone, and sees what is public.
         .testTarget(
             name: "ClientTests", dependencies: ["Utter", "Downloads"], packageAccess: false,
-            swiftSettings: settings),
+            swiftSettings: tested),
         .testTarget(
             name: "RecognitionEndpointTests",
             dependencies: [
@@ -390,7 +398,7 @@ let package = Package(
                 "Cassettes", "Cryptography", "LinuxPlatform", "TestSupport",
             ],
             path: "Tests/Companions/RecognitionEndpointTests",
-            swiftSettings: settings),
+            swiftSettings: tested),
         .testTarget(
             name: "CommandTests",
             dependencies: [
@@ -400,7 +408,7 @@ let package = Package(
                 "SpeechService", "TakeStore", "TestSupport", "UtterSettings", "UtterTerminal",
                 argumentParser,
             ],
-            swiftSettings: settings),
+            swiftSettings: tested),
         // The commands that record: a module of its own, so that two processors compile the tests of commands.
         .testTarget(
             name: "RecordingCommandTests",
@@ -410,7 +418,7 @@ let package = Package(
                 "Utter", "AudioCodecs", "AudioCore", "CEvdev", "LinuxPlatform", "ShortcutPortal",
                 "SpeechService", "TestSupport", "UtterControl", "UtterSettings", "UtterTerminal",
             ],
-            swiftSettings: settings),
+            swiftSettings: tested),
         .testTarget(
             name: "FleetTests",
             dependencies: [
@@ -418,7 +426,7 @@ let package = Package(
                 "TestSupport",
             ],
             path: "Tests/Companions/FleetTests",
-            swiftSettings: settings),
+            swiftSettings: tested),
         // The files' faults: the real program on a disk that fails, fills up or loses its power.
         .testTarget(
             name: "FaultTests",
@@ -426,7 +434,7 @@ let package = Package(
                 "UtterCLI", "Utter", "AudioCodecs", "AudioCore", "Cryptography", "LinuxPlatform",
                 "TakeStore", "TestSupport",
             ],
-            swiftSettings: settings),
+            swiftSettings: tested),
     ],
     cxxLanguageStandard: .cxx17
 )

@@ -54,6 +54,7 @@ case "${1:-}" in
         export TSAN_OPTIONS="halt_on_error=0:exitcode=66 ${TSAN_OPTIONS:-}"
         TSAN_OPTIONS+=" suppressions=$PWD/scripts/tsan-suppressions print_suppressions=0"
         # Races in debug builds hide in the standard library, which is not instrumented.
+        unset UTTER_QUICK_BUILD
         flags=(-c release -Xswiftc -enable-testing --sanitize=thread --scratch-path .build-tsan
             -Xlinker "$PWD/.build-tsan/tsan-mutex.o")
         log=.build-tsan/test.log
