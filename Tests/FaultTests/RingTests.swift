@@ -11,8 +11,7 @@ import Testing
 extension RingFolder {
     /// The takes of a spool that have rings.
     static func names(ofSpool spool: String) -> Set<String> {
-        let count = RingFolder(ofSpool: spool).prefix.count
-        return Set(files(ofSpool: spool).map { String($0.name.dropFirst(count)) })
+        Set(files(ofSpool: spool).map(\.id.text))
     }
 
     static func remains(ofSpool spool: String) -> [RingRemains] {
@@ -20,12 +19,14 @@ extension RingFolder {
         files(ofSpool: spool).compactMap { (try? readFile($0.path)).flatMap { RingRemains($0) } }
     }
 
-    private static func files(ofSpool spool: String) -> [(name: String, path: String)] {
-        let prefix = RingFolder(ofSpool: spool).prefix
-        return usualPaths.flatMap { path in
+    private static func files(ofSpool spool: String) -> [(id: TakeID, path: String)] {
+        usualPaths.flatMap { path in
             // A folder that is missing has none.
-            ((try? Folder.names(at: path + "/rings")) ?? []).filter { $0.hasPrefix(prefix) }
-                .map { ($0, "\(path)/rings/\($0)") }
+            (try? Folder.open(at: path + "/rings")).map { folder in
+                RingFolder(ofSpool: spool).rings(in: folder).map {
+                    ($0.id, "\(path)/rings/\($0.name)")
+                }
+            } ?? []
         }
     }
 
@@ -35,7 +36,7 @@ extension RingFolder {
         let path = try #require(usualPaths.first { Folder.isFolder(at: Folder.parent(of: $0)) })
         let folder = try Folder.make(at: path + "/rings")
         for number in 0..<places {
-            _ = try folder.createFile(RingFolder(ofSpool: spool).prefix + "\(number)")
+            _ = try folder.createFile(RingFolder(ofSpool: spool).digest + "\(number)")
         }
     }
 }

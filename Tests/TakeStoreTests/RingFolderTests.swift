@@ -19,7 +19,8 @@ import Testing
     init() throws {
         scratch = try TemporaryFolder()
         _ = try scratch.folder("run")
-        rings = RingFolder(in: [scratch.path("run/utter")], ofSpool: scratch.path, fullestShare: 1)
+        rings = RingFolder(
+            in: [scratch.path("run/utter")], ofSpool: scratch.path("utter"), fullestShare: 1)
         store = try TakeStore(stateFolder: scratch.path + "/utter", rings: rings)
     }
 
@@ -34,10 +35,11 @@ import Testing
             source: "default", url: "http://127.0.0.1:9/")
     }
 
-    /// Stores bytes in a ring, as a program does that is killed behind it.
+    /// Stores bytes in a ring, as a program does that is killed behind it; perhaps after the disk has
+    /// named the take.
     private func leaveRing(
         _ number: Int = 1, in rings: RingFolder? = nil, consuming count: Int = 0,
-        attempts: Int = 0
+        attempts: Int = 0, named name: Int? = nil
     ) throws -> TakeID {
         let file = try (rings ?? self.rings).makeRing(
             of: try manifest(number), minimumCapacity: 1 << 15)
@@ -46,7 +48,11 @@ import Testing
         #expect(isWritten)
         if count > 0 { _ = ring.takeConsumer().consume { _ in count } }
         if attempts > 0 { file.memory.note(attempt: attempts) }
-        return try id(number)
+        guard let name else { return try id(number) }
+        file.rename(to: try id(name), isOpened: true)
+        // So does a request that begins meanwhile.
+        file.rename(to: try id(name))
+        return try id(name)
     }
 
     /// The audio of all takes, once those are brought to an end whose program died.
@@ -173,7 +179,7 @@ import Testing
         try scratch.write(try scratch.read("run/utter/rings/\(names[0])"), to: "copy")
         file.remove()
         try scratch.write(
-            try scratch.read("copy"), to: "run/utter/rings/\(rings.prefix)\(try id(1).text)")
+            try scratch.read("copy"), to: "run/utter/rings/\(rings.name(of: try id(1)))")
         rings.adoptOrphans { store }
         #expect(try store.ids() == [])
         #expect(try scratch.names() == ["copy", "run", "utter"])
@@ -190,10 +196,34 @@ import Testing
         #expect(try take.audioName() == nil)
     }
 
-    @Test func aPathIsTheSameHoweverItIsWritten() {
-        let prefixes = ["/a/b", "/a/b/", "//a//b"].map { RingFolder(ofSpool: $0).prefix }
-        #expect(Set(prefixes).count == 1)
-        #expect(RingFolder(ofSpool: "/a/c").prefix != prefixes[0])
+    @Test func aPathIsTheSameHoweverItIsWritten() throws {
+        let id = try id(1)
+        let names = ["/a/b", "/a/b/", "//a//b"].map { RingFolder(ofSpool: $0).name(of: id) }
+        #expect(Set(names).count == 1)
+        #expect(RingFolder(ofSpool: "/a/c").name(of: id) != names[0])
+    }
+
+    /// A program that comes to the takes by another path finds a ring once the disk has answered; one
+    /// that looks at a copy of them does not.
+    @Test(arguments: [true, false]) func aTakeGetsItsRingByAnyPath(_ isCopy: Bool) throws {
+        let id = try leaveRing(consuming: 44, named: 2)
+        try store.makeTake(id).unlock()
+        try scratch.write(Array(bytes.prefix(44)), to: "utter/takes/\(id.text)/audio.wav")
+        let path = scratch.path("other/utter")
+        if isCopy {
+            _ = try scratch.folder("other")
+        } else {
+            #expect(symlink(scratch.path, scratch.path("other")) == 0)
+        }
+        let others = RingFolder(in: [scratch.path("run/utter")], ofSpool: path, fullestShare: 1)
+        let other = try TakeStore(stateFolder: path, rings: others)
+        if isCopy { try other.makeTake(id).unlock() }
+        let before = names
+        others.adoptOrphans { other }
+        #expect(before.count == 1 && names == before)
+        #expect(try other.recoverAll() == (isCopy ? [] : [id]))
+        #expect(names == (isCopy ? before : []))
+        #expect(try isCopy ? recovered() == [bytes] : store.take(id).manifest().frames == 8_000)
     }
 
     /// A person has removed the take, as far as the disk had it.

@@ -110,8 +110,8 @@ private func removeRings(ofSpools spools: [String]) {
     for folder in RingFolder.usualPaths.map({ $0 + "/rings" }) {
         // A folder that is missing has none.
         guard let names = try? Folder.names(at: folder), !names.isEmpty else { continue }
-        for prefix in spools.map({ RingFolder(ofSpool: $0).prefix }) {
-            for name in names where name.hasPrefix(prefix) { unlink(folder + "/" + name) }
+        for digest in spools.map({ RingFolder(ofSpool: $0).digest }) {
+            for name in names where name.hasPrefix(digest) { unlink(folder + "/" + name) }
         }
     }
 }

@@ -5,19 +5,14 @@ internal import Synchronization
 /// A bounded queue of bytes between one writing and one reading thread at a time, without locks.
 ///
 /// It stands between the capture loop, which may never wait, and the threads of the journal, which
-/// may have to wait for a disk. Both counters only grow; their difference is what is stored. A ring
-/// that was emptied begins at its front again, so that of its memory only as much is ever touched
-/// as the reader was once behind. Each end is handed out once.
+/// may have to wait for a disk. Both counters only grow; their difference is what is stored, and the
+/// place of a byte is its offset modulo the capacity. The consumer gives memory behind it back to the
+/// system, so that little more is in use than is stored. Each end is handed out once.
 ///
 /// Where its memory is a file's, the bytes outlive a process that is killed.
 @safe package final class ByteRing: Sendable {
     private let memory: RingMemory
     private nonisolated(unsafe) let written, consumed: UnsafeMutablePointer<Atomic<Int>>
-    /// The counter's value at the first byte of the storage.
-    ///
-    /// Changed only by the producer, and only while the ring is empty: whatever was stored since is
-    /// published by `written`.
-    private nonisolated(unsafe) let origin: UnsafeMutablePointer<Atomic<Int>>
     private let isFinished = Atomic(false)
     private let isAwaited = Atomic(false)
     private let producerIsTaken = Atomic(false)
@@ -30,7 +25,6 @@ internal import Synchronization
     package init(_ memory: RingMemory) {
         self.memory = memory
         unsafe (written, consumed) = unsafe (memory.written, memory.consumed)
-        unsafe origin = memory.origin
         unsafe storage = memory.bytes
     }
 
@@ -39,15 +33,12 @@ internal import Synchronization
         self.init(RingMemory(minimumCapacity: minimumCapacity))
     }
 
-    /// The most bytes that the ring holds; a power of two.
-    var capacity: Int { memory.capacity }
+    /// In bytes; a power of two.
+    private var capacity: Int { memory.capacity }
 
     package func makeFollower() -> Follower { Follower(ring: self) }
 
-    private func position(of offset: Int) -> Int {
-        // acquiring: partner of the release in Producer.write, for a follower.
-        unsafe (offset - origin.pointee.load(ordering: .acquiring)) & (capacity - 1)
-    }
+    private func position(of offset: Int) -> Int { offset & (capacity - 1) }
 
     /// Traps when it has been taken before.
     package func takeProducer() -> Producer {
@@ -69,22 +60,17 @@ internal import Synchronization
         package var freeByteCount: Int {
             // acquiring: partner of the release in Consumer.consume, so that the consumer has
             // finished with the bytes that are about to be overwritten.
-            unsafe ring.capacity - ring.written.pointee.load(ordering: .relaxed)
+            unsafe ring.memory.room - ring.written.pointee.load(ordering: .relaxed)
                 + ring.consumed.pointee.load(ordering: .acquiring)
         }
 
         /// Whether the consumer had better come now.
-        package var isHalfFull: Bool { freeByteCount < ring.capacity / 2 }
+        package var isHalfFull: Bool { freeByteCount < ring.memory.room / 2 }
 
         /// Stores all of `bytes`; or nothing, and returns false, when there is no room for all.
         package func write(_ bytes: Span<UInt8>) -> Bool {
-            let free = freeByteCount
-            guard bytes.count <= free else { return false }
+            guard bytes.count <= freeByteCount else { return false }
             let start = unsafe ring.written.pointee.load(ordering: .relaxed)
-            // releasing: partner of the acquire in `position`, for a follower.
-            if free == ring.capacity {
-                unsafe ring.origin.pointee.store(start, ordering: .releasing)
-            }
             let position = ring.position(of: start)
             let first = min(bytes.count, ring.capacity - position)
             unsafe bytes.withUnsafeBufferPointer { source in
@@ -149,7 +135,6 @@ internal import Synchronization
             // acquiring: partner of the release in Producer.write.
             let stored = unsafe ring.written.pointee.load(ordering: .acquiring) - start
             guard stored > 0 else { return 0 }
-            // The origin is not changed before all that is stored is consumed.
             let position = ring.position(of: start)
             let count = min(stored, ring.capacity - position)
             let bytes = unsafe UnsafeBufferPointer(start: ring.storage + position, count: count)
@@ -157,6 +142,8 @@ internal import Synchronization
             precondition((0...count).contains(used))
             // releasing: partner of the acquire in Producer.freeByteCount.
             unsafe ring.consumed.pointee.store(start + used, ordering: .releasing)
+            // Last: a follower that sees the zeros of a block without memory sees what was consumed.
+            ring.memory.giveBack(from: start, to: start + used)
             return used
         }
     }
@@ -186,7 +173,6 @@ internal import Synchronization
         ) -> Int? {
             let stored = end - offset
             guard stored > 0 else { return 0 }
-            // The origin does not change before all that is stored is consumed.
             let position = ring.position(of: offset)
             let count = min(stored, buffer.count, ring.capacity - position)
             if isThere(offset) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Glibc
 internal import Synchronization
 
 /// The memory of a ring: a header, and behind it the bytes, a power of two of them.
@@ -10,6 +11,8 @@ internal import Synchronization
     package static let headerByteCount = 16_384
     /// The longest text in bytes.
     package static let longestText = headerByteCount - Place.text
+    /// Given back to the system at once, in bytes: whole pages. Small memory stays.
+    static let blockByteCount = max(1 << 13, sysconf(Int32(_SC_PAGESIZE)))
 
     /// Offsets in the header.
     ///
@@ -22,25 +25,33 @@ internal import Synchronization
         static let attempts = 24
         static let isCancelled = 32
         static let written = 64
-        static let origin = 72
         static let consumed = 128
         static let text = 192
     }
 
     /// "utter", the kind, and the version of what stands here.
-    static let magic = 0x0100_7265_7474_7572
+    static let magic = 0x0200_7265_7474_7572
 
     /// In bytes; a power of two.
-    package let capacity: Int
+    let capacity: Int
+    /// The most bytes that are stored: the two blocks behind what is consumed have no new bytes yet.
+    let room: Int
     nonisolated(unsafe) let base: UnsafeMutableRawPointer
     private let release: @Sendable (UnsafeMutableRawPointer) -> Void
 
     /// Memory of this process; `capacity` is rounded up to a power of two.
     convenience init(minimumCapacity: Int) {
         let capacity = Self.capacity(atLeast: minimumCapacity)
-        let base = UnsafeMutableRawPointer.allocate(
-            byteCount: Self.headerByteCount + capacity, alignment: 4_096)
-        unsafe self.init(base, capacity: capacity) { unsafe $0.deallocate() }
+        let byteCount = Self.headerByteCount + capacity
+        // Not of the heap, whose pages are in use before anything is stored.
+        let base = unsafe mmap(
+            nil, byteCount, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+        guard let base = unsafe base, unsafe base != MAP_FAILED else {
+            preconditionFailure("no memory for a ring: \(errno)")
+        }
+        // A huge page would be in use as a whole.
+        _ = unsafe madvise(base, byteCount, MADV_NOHUGEPAGE)
+        unsafe self.init(base, capacity: capacity) { _ = unsafe munmap($0, byteCount) }
     }
 
     /// Memory of zeros, with room for the header and the bytes.
@@ -56,11 +67,11 @@ internal import Synchronization
     ) {
         precondition(text.count <= Self.longestText && capacity & (capacity - 1) == 0)
         unsafe (self.base, self.capacity, self.release) = (base, capacity, release)
+        room = capacity - Self.spareByteCount(of: capacity)
         unsafe counter(Place.attempts).initialize(to: Atomic(0))
         unsafe counter(Place.isCancelled).initialize(to: Atomic(0))
         unsafe written.initialize(to: Atomic(0))
         unsafe consumed.initialize(to: Atomic(0))
-        unsafe origin.initialize(to: Atomic(0))
         unsafe base.storeBytes(of: capacity, toByteOffset: Place.capacity, as: Int.self)
         unsafe base.storeBytes(of: text.count, toByteOffset: Place.textByteCount, as: Int.self)
         unsafe (base + Place.text).copyMemory(from: text, byteCount: text.count)
@@ -70,15 +81,31 @@ internal import Synchronization
 
     deinit { unsafe release(base) }
 
+    /// The capacity of a ring that is to store as many bytes.
     package static func capacity(atLeast minimum: Int) -> Int {
         var capacity = 4_096
-        while capacity < minimum { capacity *= 2 }
+        while capacity - spareByteCount(of: capacity) < minimum { capacity *= 2 }
         return capacity
+    }
+
+    private static func spareByteCount(of capacity: Int) -> Int {
+        capacity < 8 * blockByteCount ? 0 : 2 * blockByteCount
+    }
+
+    /// Frees the block that has been consumed last, once it is consumed to its end (`madvise(2)`).
+    ///
+    /// Only the consumer calls it. The producer does not come to that block before more is consumed. A
+    /// block that is passed over is freed when it is consumed again.
+    func giveBack(from start: Int, to end: Int) {
+        let (block, size) = (end / Self.blockByteCount, Self.blockByteCount)
+        guard room < capacity, block > start / size else { return }
+        let place = (block - 1) * size & (capacity - 1)
+        // Memory that stays is no fault.
+        _ = unsafe madvise(bytes + place, size, MADV_DONTNEED)
     }
 
     var written: UnsafeMutablePointer<Atomic<Int>> { unsafe counter(Place.written) }
     var consumed: UnsafeMutablePointer<Atomic<Int>> { unsafe counter(Place.consumed) }
-    var origin: UnsafeMutablePointer<Atomic<Int>> { unsafe counter(Place.origin) }
     var bytes: UnsafeMutablePointer<UInt8> {
         unsafe (base + Self.headerByteCount).assumingMemoryBound(to: UInt8.self)
     }
@@ -125,7 +152,7 @@ package struct RingRemains {
         text = Array(file[Place.text...].prefix(textByteCount))
         (attempts, isCancelled) = (number(Place.attempts), number(Place.isCancelled) != 0)
         offset = consumed
-        var position = (consumed &- number(Place.origin)) & (capacity - 1)
+        var position = consumed & (capacity - 1)
         var rest = written - consumed
         while rest > 0 {
             let piece = file[(header + position)...].prefix(rest)

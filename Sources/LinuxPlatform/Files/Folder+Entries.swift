@@ -24,6 +24,13 @@ extension Folder {
         return unsafe lstat(path.cPath, &status) == 0 || errno != ENOENT
     }
 
+    /// The device and the inode to which a path leads; nil when there is nothing.
+    package static func identity(at path: String) -> String? {
+        var status = stat()
+        guard unsafe stat(path.cPath, &status) == 0 else { return nil }
+        return "\(status.st_dev) \(status.st_ino)"
+    }
+
     package func closeToOthers() throws(SystemError) {
         let status = try fileStatus(of: descriptor.number, "fstat \(path)")
         guard status.st_mode & 0o077 != 0 else { return }

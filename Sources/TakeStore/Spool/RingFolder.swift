@@ -10,9 +10,11 @@ internal import Synchronization
 /// The rings of a spool's live takes, as files in memory: a killed program leaves there what the disk
 /// does not have yet.
 ///
-/// Each file is named after its take, and its header contains the take's manifest. The file stays locked
-/// while its process lives. It is removed when the disk has all of it. A restart of the machine removes
-/// the rest, including the rings of spools that no program opens again.
+/// The name of a file has a digest of the spool's path, one of the folder to which that path leads, and
+/// the take. The folder is known once the disk has answered: a program that comes by another path finds
+/// the ring, and one that looks at a copy of the takes does not. The header contains the take's
+/// manifest. The file stays locked while its process lives. It is removed when the disk has all of it. A
+/// restart of the machine removes the rest, including the rings of spools that no program opens again.
 package struct RingFolder: Sendable {
     /// Further takes at once have their rings in the memory of the process: the memory file system of
     /// a container may have 64 MB.
@@ -20,9 +22,12 @@ package struct RingFolder: Sendable {
 
     /// Folders of this person's in memory, of which the first that can be used is.
     private let paths: [String]
-    /// Tells the rings of this spool from those of others.
-    let prefix: String
+    private let spool: String
+    /// Of the spool's path; the beginning of the names of its rings.
+    let digest: String
     private let fullestShare: Double
+    /// The digest of a folder that the disk has not shown yet.
+    private static let unknown = String(repeating: "0", count: 16)
 
     /// Where every process of this person looks.
     ///
@@ -41,9 +46,38 @@ package struct RingFolder: Sendable {
     package init(
         in paths: [String] = usualPaths, ofSpool spool: String, fullestShare: Double = 0.25
     ) {
-        (self.paths, self.fullestShare) = (paths, fullestShare)
-        let path = spool.split(separator: "/").joined(separator: "/")
-        prefix = SHA256.hexadecimal(of: path).prefix(16) + "-"
+        (self.paths, self.spool, self.fullestShare) = (paths, spool, fullestShare)
+        digest = Self.digest(of: spool.split(separator: "/").joined(separator: "/"))
+    }
+
+    private static func digest(of text: String) -> String {
+        String(SHA256.hexadecimal(of: text).prefix(16))
+    }
+
+    // MARK: - Names
+
+    /// The digest of the folder that the path leads to now; blocks on the disk.
+    fileprivate var folderDigest: String {
+        Folder.identity(at: spool).map(Self.digest) ?? Self.unknown
+    }
+
+    /// The name of the ring of a take.
+    func name(of id: TakeID, in folder: String = unknown) -> String {
+        "\(digest)-\(folder)-\(id.text)"
+    }
+
+    /// The takes whose rings are in a folder, with the names of these; blocks on the disk when there is
+    /// any.
+    func rings(in folder: Folder) -> [(name: String, id: TakeID)] {
+        // A folder that cannot be listed has nothing for us.
+        guard let names = try? folder.names(), !names.isEmpty else { return [] }
+        let own = folderDigest
+        return names.compactMap { name in
+            let parts = name.split(separator: "-", maxSplits: 2)
+            guard parts.count == 3, parts[0] == digest || parts[1] == own && own != Self.unknown
+            else { return nil }
+            return TakeID(String(parts[2])).map { (name, $0) }
+        }
     }
 
     /// Makes the ring of a take that begins, and whose name may change; from any thread.
@@ -62,7 +96,7 @@ package struct RingFolder: Sendable {
             throw SystemError(call: "describe a take", code: EFBIG)
         }
         let most = Self.mostAtOnce / (isLive ? 1 : 2)
-        let (folder, name) = (try folder(with: most), prefix + manifest.id.text)
+        let (folder, name) = (try folder(with: most), name(of: manifest.id))
         do throws(SystemError) {
             let capacity = RingMemory.capacity(atLeast: minimumCapacity)
             // The first to lock it has it: a recovery that is quicker finds nothing in it.
@@ -71,7 +105,7 @@ package struct RingFolder: Sendable {
             let memory = unsafe RingMemory(file.base, capacity: capacity, text: text) { _ in
                 withExtendedLifetime(file) {}
             }
-            return RingFile(memory, named: name, after: prefix, in: folder)
+            return RingFile(memory, named: name, by: self, in: folder)
         } catch {
             // A file that stays is removed by the next recovery.
             try? folder.removeFile(name)
@@ -98,7 +132,7 @@ package struct RingFolder: Sendable {
                 try folder.closeToOthers()
                 let rings = try folder.makeFolder("rings")
                 guard usedShare(at: path).map({ $0 <= fullestShare }) ?? false,
-                    try rings.names().count(where: { $0.hasPrefix(prefix) }) < most
+                    try rings.names().count(where: { $0.hasPrefix(digest) }) < most
                 else { throw SystemError(call: "make a ring in \(path)", code: ENOSPC) }
                 return rings
             } catch {
@@ -118,10 +152,9 @@ package struct RingFolder: Sendable {
     /// - Parameter open: opens the folder of takes, once there is anything for it.
     package func adoptOrphans(in open: () throws(TakeStoreError) -> TakeStore) {
         for folder in present {
-            for name in (try? folder.names()) ?? [] where name.hasPrefix(prefix) {  // Mostly none.
-                guard let id = TakeID(String(name.dropFirst(prefix.count))),
-                    let store = try? open()  // Its caller tells why it cannot be opened.
-                else { continue }
+            for (name, id) in rings(in: folder) {  // Mostly none.
+                // The caller tells why it cannot be opened.
+                guard let store = try? open() else { continue }
                 let isThere = store.hasTake(id) && !store.isHollow(id)
                 // A take that was being recorded gets its ring when it is recovered.
                 if isThere, (try? store.take(id).isRecorded) ?? true { continue }
@@ -147,8 +180,10 @@ package struct RingFolder: Sendable {
     ///
     /// - Throws: `SystemError` when the disk is full: the take waits for room, and so does its ring.
     func complete(_ take: TakeFolder) throws(SystemError) {
-        let name = prefix + take.id.text
-        for folder in present where folder.size(of: name) != nil {
+        let found = present.flatMap { folder in
+            rings(in: folder).filter { $0.id == take.id }.map { (folder, $0.name) }
+        }
+        for (folder, name) in found {
             var refusal: SystemError?
             // The take is as the disk has it where the ring cannot be read.
             try? claim(name, in: folder) { ring in
@@ -245,21 +280,24 @@ package final class RingFile: Sendable {
     /// For the ring; the file is locked until it goes.
     package let memory: RingMemory
     private let name: Mutex<String?>
-    private let prefix: String
+    private let rings: RingFolder
     private let folder: Folder
 
     fileprivate init(
-        _ memory: RingMemory, named name: String, after prefix: String, in folder: Folder
+        _ memory: RingMemory, named name: String, by rings: RingFolder, in folder: Folder
     ) {
-        (self.memory, self.prefix, self.folder) = (memory, prefix, folder)
+        (self.memory, self.rings, self.folder) = (memory, rings, folder)
         self.name = Mutex(name)
     }
 
     /// Gives it the name that its take has on the disk, before the take is there.
-    package func rename(to id: TakeID) {
+    ///
+    /// - Parameter isOpened: the disk has answered; it is asked once more, for the spool's folder.
+    package func rename(to id: TakeID, isOpened: Bool = false) {
+        let new = isOpened ? rings.name(of: id, in: rings.folderDigest) : rings.name(of: id)
         name.withLock { name in
-            let new = prefix + id.text
-            guard let old = name,
+            // A name that has the take already may have the folder, too.
+            guard let old = name, isOpened || !old.hasSuffix(id.text),
                 // A ring that keeps the old name is recovered under it, if the disk has none of the take.
                 (try? folder.renameFile(old, to: new, isDurable: false)) != nil
             else { return }

@@ -196,7 +196,7 @@ final class Wiring: Sendable {
         }
         if let first { run.note { $0.beginTransfer(first.number, at: Date(), to: $0.url) } }
         let manifest = run.begun(draft.named(run.id))
-        file?.rename(to: manifest.id)
+        file?.rename(to: manifest.id, isOpened: true)
         let opened = OpenedTake(
             in: run.pipeline, manifest, run.journal ?? Journal(),
             onSave: { [weak run] in run?.handle(.protection(.manifest($0?.description))) })
