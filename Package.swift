@@ -16,12 +16,13 @@ let settings: [SwiftSetting] = [
 /// Settings of the targets that ship: as above, and every unsafe expression is marked.
 let shipped = settings + [.strictMemorySafety()]
 
-/// While somebody works on the tests, what takes the compiler long is not optimised, which is three to
-/// four times as fast; what moves bytes is, and so are other packages. The scripts say so.
+/// Settings of what the compiler needs long for: tests are built without optimising it.
+///
+/// That is three to four times as fast. What moves bytes is optimised, and so are other packages.
 let quick: [SwiftSetting] =
     Context.environment["UTTER_QUICK_BUILD"] == nil ? [] : [.unsafeFlags(["-Onone"])]
 
-/// Settings of the tests.
+/// Settings of the tests, but for those that try a million orders, and for what tests share.
 let tested = settings + quick
 
 /// The generations of the voice detector's library, as pkg-config names them, and the file for each.

@@ -14,19 +14,20 @@ import Testing
                 start: memory.base, count: RingMemory.headerByteCount + memory.capacity))
     }
 
-    @Test func whatIsNotConsumedIsFound() throws {
+    /// Large memory is given back where it was consumed.
+    @Test(arguments: [4_096, 65_536]) func whatIsNotConsumedIsFound(_ room: Int) throws {
         var random = SeededRandom()
-        let memory = RingMemory(minimumCapacity: 4_096)
+        let memory = RingMemory(minimumCapacity: room)
         let ring = ByteRing(memory)
         let producer = ring.takeProducer()
         let consumer = ring.takeConsumer()
         var stream: [UInt8] = []
         var consumed = 0
         for _ in 0..<2_000 {
-            let bytes = random.bytes(.random(in: 0..<900, using: &random))
+            let bytes = random.bytes(.random(in: 0..<room / 4, using: &random))
             let isWritten = producer.write(bytes.span)
             if isWritten { stream += bytes }
-            let most = Int.random(in: 0..<1_200, using: &random)
+            let most = Int.random(in: 0..<room / 3, using: &random)
             consumed += consumer.consume { min($0.count, most) }
             let remains = try #require(RingRemains(Self.contents(of: memory)))
             #expect(remains.offset == consumed, "seed \(random.seed)")

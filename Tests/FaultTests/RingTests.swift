@@ -11,22 +11,20 @@ import Testing
 extension RingFolder {
     /// The takes of a spool that have rings.
     static func names(ofSpool spool: String) -> Set<String> {
-        Set(files(ofSpool: spool).map(\.id.text))
+        Set(files(ofSpool: spool).map { String($0.suffix(28)) })
     }
 
     static func remains(ofSpool spool: String) -> [RingRemains] {
         // Its program may remove it meanwhile.
-        files(ofSpool: spool).compactMap { (try? readFile($0.path)).flatMap { RingRemains($0) } }
+        files(ofSpool: spool).compactMap { (try? readFile($0)).flatMap { RingRemains($0) } }
     }
 
-    private static func files(ofSpool spool: String) -> [(id: TakeID, path: String)] {
+    private static func files(ofSpool spool: String) -> [String] {
         usualPaths.flatMap { path in
             // A folder that is missing has none.
-            (try? Folder.open(at: path + "/rings")).map { folder in
-                RingFolder(ofSpool: spool).rings(in: folder).map {
-                    ($0.id, "\(path)/rings/\($0.name)")
-                }
-            } ?? []
+            ((try? Folder.names(at: path + "/rings")) ?? [])
+                .filter { $0.hasPrefix(RingFolder(ofSpool: spool).digest) }
+                .map { "\(path)/rings/\($0)" }
         }
     }
 

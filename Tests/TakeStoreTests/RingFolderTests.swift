@@ -113,6 +113,45 @@ import Testing
         #expect(names == [])
     }
 
+    /// A ring of a long take begins in the middle of its file, and goes on at the front.
+    @Test func aRingThatWentRoundIsFound() throws {
+        do {
+            let file = try rings.makeRing(of: try manifest(), minimumCapacity: 4_096)
+            let ring = ByteRing(file.memory)
+            let producer = ring.takeProducer()
+            let consumer = ring.takeConsumer()
+            for start in stride(from: 0, to: 12_000, by: 3_000) {
+                let isWritten = producer.write(Array(bytes[start..<start + 3_000]).span)
+                let used = consumer.consume { $0.count } + consumer.consume { $0.count }
+                #expect(isWritten && used == 3_000)
+            }
+            let isWritten = producer.write(Array(bytes[12_000...]).span)
+            #expect(isWritten)
+        }
+        try store.makeTake(try id(1)).unlock()
+        try scratch.write(
+            Array(bytes.prefix(12_000)), to: "utter/takes/\(try id(1).text)/audio.wav")
+        #expect(try recovered() == [bytes])
+    }
+
+    /// Another disk is at the path, or another folder has the inode: without the take, the ring stays.
+    @Test(arguments: [true, false]) func aRingOfAnotherDiskStays(_ isAtThePath: Bool) throws {
+        let id = try leaveRing(consuming: 44, named: 2)
+        let name = try #require(names.first)
+        let parts = name.split(separator: "-", maxSplits: 2)
+        let other = isAtThePath ? "\(parts[0])-1234567812345678" : "1234567812345678-\(parts[1])"
+        #expect(
+            rename(
+                scratch.path("run/utter/rings/\(name)"),
+                scratch.path("run/utter/rings/\(other)-\(id.text)")) == 0)
+        #expect(try recovered() == [])
+        #expect(names.count == 1)
+        try store.makeTake(id).unlock()
+        try scratch.write(Array(bytes.prefix(44)), to: "utter/takes/\(id.text)/audio.wav")
+        #expect(try recovered() == [bytes])
+        #expect(names == [])
+    }
+
     @Test func aRingHasTheNameOfItsTake() throws {
         let file = try rings.makeRing(of: try manifest(1), minimumCapacity: 1 << 15)
         let isWritten = ByteRing(file.memory).takeProducer().write(bytes.span)

@@ -27,8 +27,19 @@ package final class TemporaryFolder: Sendable {
             if access(path, F_OK) != 0 { break }
             poll(nil, 0, 20)
         }
-        // Programs that were killed have left the sound of their takes in memory.
-        removeRings(ofSpools: ["state", "state/utter", "home/.local/state/utter"].map(path))
+        removeRings()
+    }
+
+    /// Programs that were killed have left the sound of their takes in memory.
+    private func removeRings() {
+        let spools = ["state", "state/utter", "home/.local/state/utter"].map(path)
+        for folder in RingFolder.usualPaths.map({ $0 + "/rings" }) {
+            // A folder that is missing has none.
+            guard let names = try? Folder.names(at: folder), !names.isEmpty else { continue }
+            for digest in spools.map({ RingFolder(ofSpool: $0).digest }) {
+                for name in names where name.hasPrefix(digest) { unlink(folder + "/" + name) }
+            }
+        }
     }
 
     private static let kept = Mutex<[TemporaryFolder]>([])
@@ -41,7 +52,10 @@ package final class TemporaryFolder: Sendable {
             if folders.isEmpty {
                 atexit {
                     TemporaryFolder.kept.withLock {
-                        $0.forEach { removeTree(Array($0.path.utf8CString)) }
+                        $0.forEach {
+                            removeTree(Array($0.path.utf8CString))
+                            $0.removeRings()
+                        }
                     }
                 }
             }
@@ -103,16 +117,6 @@ package func readFile(_ path: String) throws(SystemError) -> [UInt8] {
         }
         if count == 0 { return bytes }
         bytes += buffer[..<count]
-    }
-}
-
-private func removeRings(ofSpools spools: [String]) {
-    for folder in RingFolder.usualPaths.map({ $0 + "/rings" }) {
-        // A folder that is missing has none.
-        guard let names = try? Folder.names(at: folder), !names.isEmpty else { continue }
-        for digest in spools.map({ RingFolder(ofSpool: $0).digest }) {
-            for name in names where name.hasPrefix(digest) { unlink(folder + "/" + name) }
-        }
     }
 }
 

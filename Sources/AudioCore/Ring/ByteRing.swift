@@ -6,8 +6,9 @@ internal import Synchronization
 ///
 /// It stands between the capture loop, which may never wait, and the threads of the journal, which
 /// may have to wait for a disk. Both counters only grow; their difference is what is stored, and the
-/// place of a byte is its offset modulo the capacity. The consumer gives memory behind it back to the
-/// system, so that little more is in use than is stored. Each end is handed out once.
+/// place of a byte is its offset modulo the capacity. Of memory of this process, the consumer gives back
+/// to the system what it has consumed, so that little more is in use than is stored. Each end is handed
+/// out once.
 ///
 /// Where its memory is a file's, the bytes outlive a process that is killed.
 @safe package final class ByteRing: Sendable {
@@ -140,10 +141,14 @@ internal import Synchronization
             let bytes = unsafe UnsafeBufferPointer(start: ring.storage + position, count: count)
             let used = body(unsafe bytes.span)
             precondition((0...count).contains(used))
-            // releasing: partner of the acquire in Producer.freeByteCount.
-            unsafe ring.consumed.pointee.store(start + used, ordering: .releasing)
-            // Last: a follower that sees the zeros of a block without memory sees what was consumed.
-            ring.memory.giveBack(from: start, to: start + used)
+            var end = start
+            while end < start + used {
+                end = ring.memory.step(from: end, to: start + used)
+                // releasing: partner of the acquire in Producer.freeByteCount.
+                unsafe ring.consumed.pointee.store(end, ordering: .releasing)
+                // Afterwards: a follower that reads zeros there sees that the bytes were consumed.
+                ring.memory.giveBack(before: end)
+            }
             return used
         }
     }

@@ -11,8 +11,6 @@ internal import Synchronization
     package static let headerByteCount = 16_384
     /// The longest text in bytes.
     package static let longestText = headerByteCount - Place.text
-    /// Given back to the system at once, in bytes: whole pages. Small memory stays.
-    static let blockByteCount = max(1 << 13, sysconf(Int32(_SC_PAGESIZE)))
 
     /// Offsets in the header.
     ///
@@ -34,14 +32,19 @@ internal import Synchronization
 
     /// In bytes; a power of two.
     let capacity: Int
-    /// The most bytes that are stored: the two blocks behind what is consumed have no new bytes yet.
-    let room: Int
+    /// The unit in which the consumer gives memory back to the system, in bytes; 0 where it gives nothing
+    /// back, since the memory is a file's, is small, or has larger pages.
+    ///
+    /// The producer leaves as much free, so that it never writes to a block that is being given back.
+    let block: Int
     nonisolated(unsafe) let base: UnsafeMutableRawPointer
     private let release: @Sendable (UnsafeMutableRawPointer) -> Void
 
     /// Memory of this process; `capacity` is rounded up to a power of two.
     convenience init(minimumCapacity: Int) {
-        let capacity = Self.capacity(atLeast: minimumCapacity)
+        let block =
+            minimumCapacity < 1 << 16 || sysconf(Int32(_SC_PAGESIZE)) > 1 << 13 ? 0 : 1 << 13
+        let capacity = Self.capacity(atLeast: minimumCapacity + block)
         let byteCount = Self.headerByteCount + capacity
         // Not of the heap, whose pages are in use before anything is stored.
         let base = unsafe mmap(
@@ -51,7 +54,9 @@ internal import Synchronization
         }
         // A huge page would be in use as a whole.
         _ = unsafe madvise(base, byteCount, MADV_NOHUGEPAGE)
-        unsafe self.init(base, capacity: capacity) { _ = unsafe munmap($0, byteCount) }
+        unsafe self.init(base, capacity: capacity, block: block) {
+            _ = unsafe munmap($0, byteCount)
+        }
     }
 
     /// Memory of zeros, with room for the header and the bytes.
@@ -59,15 +64,16 @@ internal import Synchronization
     /// - Parameters:
     ///   - base: its first byte.
     ///   - capacity: in bytes, a power of two.
+    ///   - block: whole pages, of which the capacity is a multiple; 0 where nothing is given back.
     ///   - text: for a process that finds this one dead; at most `longestText` bytes.
     ///   - release: called with `base` when the last reference goes.
     package init(
-        _ base: UnsafeMutableRawPointer, capacity: Int, text: [UInt8] = [],
+        _ base: UnsafeMutableRawPointer, capacity: Int, block: Int = 0, text: [UInt8] = [],
         release: @escaping @Sendable (UnsafeMutableRawPointer) -> Void
     ) {
         precondition(text.count <= Self.longestText && capacity & (capacity - 1) == 0)
         unsafe (self.base, self.capacity, self.release) = (base, capacity, release)
-        room = capacity - Self.spareByteCount(of: capacity)
+        self.block = block
         unsafe counter(Place.attempts).initialize(to: Atomic(0))
         unsafe counter(Place.isCancelled).initialize(to: Atomic(0))
         unsafe written.initialize(to: Atomic(0))
@@ -81,27 +87,25 @@ internal import Synchronization
 
     deinit { unsafe release(base) }
 
-    /// The capacity of a ring that is to store as many bytes.
     package static func capacity(atLeast minimum: Int) -> Int {
         var capacity = 4_096
-        while capacity - spareByteCount(of: capacity) < minimum { capacity *= 2 }
+        while capacity < minimum { capacity *= 2 }
         return capacity
     }
 
-    private static func spareByteCount(of capacity: Int) -> Int {
-        capacity < 8 * blockByteCount ? 0 : 2 * blockByteCount
+    /// The most bytes that are stored.
+    var room: Int { capacity - block }
+
+    /// Where the consumer next says what it has consumed: at the end, or at that of a block.
+    func step(from offset: Int, to end: Int) -> Int {
+        block == 0 ? end : min(end, (offset / block + 1) * block)
     }
 
-    /// Frees the block that has been consumed last, once it is consumed to its end (`madvise(2)`).
-    ///
-    /// Only the consumer calls it. The producer does not come to that block before more is consumed. A
-    /// block that is passed over is freed when it is consumed again.
-    func giveBack(from start: Int, to end: Int) {
-        let (block, size) = (end / Self.blockByteCount, Self.blockByteCount)
-        guard room < capacity, block > start / size else { return }
-        let place = (block - 1) * size & (capacity - 1)
+    /// Gives a block back, once all before its end is consumed (`madvise(2)`); its bytes are zeros then.
+    func giveBack(before end: Int) {
+        guard block > 0, end % block == 0 else { return }
         // Memory that stays is no fault.
-        _ = unsafe madvise(bytes + place, size, MADV_DONTNEED)
+        _ = unsafe madvise(bytes + ((end - block) & (capacity - 1)), block, MADV_DONTNEED)
     }
 
     var written: UnsafeMutablePointer<Atomic<Int>> { unsafe counter(Place.written) }

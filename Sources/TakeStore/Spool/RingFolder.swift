@@ -11,10 +11,13 @@ internal import Synchronization
 /// does not have yet.
 ///
 /// The name of a file has a digest of the spool's path, one of the folder to which that path leads, and
-/// the take. The folder is known once the disk has answered: a program that comes by another path finds
-/// the ring, and one that looks at a copy of the takes does not. The header contains the take's
-/// manifest. The file stays locked while its process lives. It is removed when the disk has all of it. A
-/// restart of the machine removes the rest, including the rings of spools that no program opens again.
+/// the take. The folder is known once the disk has answered: then a program finds the ring by any path
+/// to it. Where path and folder do not agree, the ring is for a take alone that is there: another disk may
+/// be at the path, or another folder may have the same inode.
+///
+/// The header contains the take's manifest. The file stays locked while its process lives. It is removed
+/// when the disk has all of it. A restart of the machine removes the rest, including the rings of spools
+/// that no program opens again.
 package struct RingFolder: Sendable {
     /// Further takes at once have their rings in the memory of the process: the memory file system of
     /// a container may have 64 MB.
@@ -23,7 +26,7 @@ package struct RingFolder: Sendable {
     /// Folders of this person's in memory, of which the first that can be used is.
     private let paths: [String]
     private let spool: String
-    /// Of the spool's path; the beginning of the names of its rings.
+    /// The digest of the spool's path, with which the names of its rings begin.
     let digest: String
     private let fullestShare: Double
     /// The digest of a folder that the disk has not shown yet.
@@ -66,17 +69,18 @@ package struct RingFolder: Sendable {
         "\(digest)-\(folder)-\(id.text)"
     }
 
-    /// The takes whose rings are in a folder, with the names of these; blocks on the disk when there is
-    /// any.
-    func rings(in folder: Folder) -> [(name: String, id: TakeID)] {
+    /// The rings in a folder that may be the spool's, their takes, and whether path and folder agree;
+    /// blocks on the disk when there is any.
+    func rings(in folder: Folder) -> [(name: String, id: TakeID, isSure: Bool)] {
         // A folder that cannot be listed has nothing for us.
         guard let names = try? folder.names(), !names.isEmpty else { return [] }
         let own = folderDigest
         return names.compactMap { name in
             let parts = name.split(separator: "-", maxSplits: 2)
-            guard parts.count == 3, parts[0] == digest || parts[1] == own && own != Self.unknown
-            else { return nil }
-            return TakeID(String(parts[2])).map { (name, $0) }
+            guard parts.count == 3, let id = TakeID(String(parts[2])) else { return nil }
+            let (isByPath, isPlaced) = (parts[0] == digest, parts[1] != Self.unknown)
+            guard isByPath || isPlaced && parts[1] == own else { return nil }
+            return (name, id, isByPath && (!isPlaced || parts[1] == own))
         }
     }
 
@@ -152,9 +156,9 @@ package struct RingFolder: Sendable {
     /// - Parameter open: opens the folder of takes, once there is anything for it.
     package func adoptOrphans(in open: () throws(TakeStoreError) -> TakeStore) {
         for folder in present {
-            for (name, id) in rings(in: folder) {  // Mostly none.
+            for (name, id, isSure) in rings(in: folder) {  // Mostly none.
                 // The caller tells why it cannot be opened.
-                guard let store = try? open() else { continue }
+                guard let store = try? open(), isSure || store.hasTake(id) else { continue }
                 let isThere = store.hasTake(id) && !store.isHollow(id)
                 // A take that was being recorded gets its ring when it is recovered.
                 if isThere, (try? store.take(id).isRecorded) ?? true { continue }
@@ -292,7 +296,10 @@ package final class RingFile: Sendable {
 
     /// Gives it the name that its take has on the disk, before the take is there.
     ///
-    /// - Parameter isOpened: the disk has answered; it is asked once more, for the spool's folder.
+    /// - Parameters:
+    ///   - id: the name.
+    ///   - isOpened: the disk has answered, and is asked once more, for the spool's folder: the call
+    ///     blocks.
     package func rename(to id: TakeID, isOpened: Bool = false) {
         let new = isOpened ? rings.name(of: id, in: rings.folderDigest) : rings.name(of: id)
         name.withLock { name in

@@ -64,5 +64,8 @@ extension StretchExchangeTests {
         let last = exchange.end(isHeard ? Self.answer("a") : Self.empty)
         #expect(last == (isHeard ? .answered : .failed(.answerUnusable(.empty))))
         #expect(exchange.text == (isHeard ? "a" : ""))
+        // Where nothing was heard, all of it is asked for again.
+        let kept = [Stretch](in: exchange.progress)
+        #expect(kept.allSatisfy { $0.answer == nil } == !isHeard)
     }
 }

@@ -311,6 +311,10 @@ struct StretchExchange: Exchange {
             return step
         case .failed:
             if !isAlone { lanes[index] = nil }
+            // Where nothing was heard, the answers beside it mean no more.
+            if step == .failed(.answerUnusable(.empty)) {
+                for place in table.indices where table[place].isUnheard { table[place].forget() }
+            }
             return reply.result.status == 413 && lowerLimit(at: place, lane: index) ? .idle : step
         case .idle: return step
         }
