@@ -56,10 +56,12 @@ enum ControlReading {
         let takes = try? Spool(at: Environment.stateFolder).newest(newestCount) { _ in true }
         return (takes ?? []).enumerated().filter { index, take in
             guard take.hasLostItsProgram || meansNewest && index == 0 else { return false }
-            // Two takes may begin in one second.
-            let began = take.began == take.id.date ? take.id.moment : take.began
-            guard take.state == .kept, let began else { return false }
-            return Duration.seconds(-began.timeIntervalSinceNow) < min(memory, end?.age ?? memory)
+            guard take.state == .kept, let began = take.began else { return false }
+            // Two takes may begin in one second, and the name is made a little later. Where the clock was
+            // set back, it says another time.
+            let delay = take.id.moment?.timeIntervalSince(began) ?? 0
+            let age = -began.timeIntervalSinceNow - (0..<60 ~= delay ? delay : 0)
+            return Duration.seconds(age) < min(memory, end?.age ?? memory)
         }.map(\.element)
     }
 
