@@ -34,7 +34,6 @@ final class SecretKeeper: Sendable {
         var open: [Key: (task: Task<Result<String, Failure>, Never>, count: Int)] = [:]
         /// The one that was asked last: the next waits for its end.
         var last: Task<Result<String, Failure>, Never>?
-        var isShutDown = false
     }
 
     private let provider: SecretProvider?
@@ -121,10 +120,8 @@ final class SecretKeeper: Sendable {
                 source: source, origin: origin, isRefused: isRefused || known?.isRefused == true)
             let task = Task { [self, last = state.last] in
                 _ = await last?.value
-                // A question that waited for its turn is not asked when the pipeline has ended: the one
-                // before may end by that before this one is cancelled.
-                let isOver = Task.isCancelled || self.state.withLock { $0.isShutDown }
-                let answer = isOver ? Self.ended : await answer(to: question)
+                // A question that waited for its turn is not asked when the pipeline has ended.
+                let answer = Task.isCancelled ? Self.ended : await answer(to: question)
                 note(answer, as: key)
                 return answer
             }
@@ -210,11 +207,11 @@ final class SecretKeeper: Sendable {
     }
 
     func shutDown() {
-        let tasks = state.withLock { state in
-            state.isShutDown = true
-            return state.open.values.map(\.task)
+        // Under the lock, which the end of a question takes, too: all are cancelled before the next one
+        // has its turn.
+        state.withLock { state in
+            for open in state.open.values { open.task.cancel() }
         }
-        for task in tasks { task.cancel() }
     }
 }
 
