@@ -8,8 +8,8 @@
 # Lines for a debugger are a sixth of that time and half of the size; builds with a sanitizer have them,
 # for its reports.
 # shellcheck shell=bash disable=SC2034
-# The manifest is read anew: which voice detector there is may have changed.
 export UTTER_QUICK_BUILD=1
+# The manifest is read anew: which voice detector there is may have changed.
 test_flags=(-c release -Xswiftc -enable-testing
     -Xswiftc -no-emit-module-separately-wmo -Xswiftc -gnone --manifest-cache none
     --pkg-config-path "$PWD/.build/detector")

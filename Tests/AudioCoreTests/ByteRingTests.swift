@@ -313,7 +313,7 @@ private final class ByteRingTransfer: Sendable {
             isOver = follower.isFinished
             let end = follower.end
             let offset = Int.random(in: max(0, end - room)...end, using: &random)
-            // Nil when it is consumed.
+            // The follower has no bytes when these have been consumed.
             let count = buffer.withUnsafeMutableBytes { follower.copy(from: offset, into: $0) } ?? 0
             for place in 0..<count where buffer[place] != Self.byte(offset + place) {
                 return offset + place

@@ -110,7 +110,7 @@ import Testing
             guard question.origin.description.contains("stuck") else { return "key" }
             isAsked.open()
             // Ended by its cancellation.
-            try await Task.sleep(for: .seconds(3_600))
+            try await Task.sleep(for: .ages)
             return "late"
         }
         let stuck = try service("https://stuck.example")
