@@ -223,38 +223,48 @@ class Session {
   }
 }
 
-// Recognisers need no more than 16 kHz; some browsers take a microphone at its own rate alone.
-function open(stream) {
-  for (const options of [{ sampleRate: 16000 }, {}]) {
-    const context = new AudioContext(options);
-    try {
-      return [context, context.createMediaStreamSource(stream)];
-    } catch (error) {
-      context.close();
-      if (!options.sampleRate) throw error;
-    }
-  }
-}
+// Recognisers need no more than 16 kHz. Some browsers take a microphone at its own rate alone.
+let rate = { sampleRate: 16000 };
 
-async function begin() {
-  const stream = await navigator.mediaDevices.getUserMedia({ audio: { channelCount: 1 } });
-  try {
-    return await record(stream);
-  } catch (error) {
-    stream.getTracks().forEach((track) => track.stop());
-    throw error;
-  }
-}
-
-async function record(stream) {
-  const [context, source] = open(stream);
+async function prepare() {
+  const context = new AudioContext(rate);
   try {
     await context.audioWorklet.addModule("page-microphone.js");
-    await context.resume();
+    return context;
   } catch (error) {
     context.close();
     throw error;
   }
+}
+
+// The filters of calls take parts of words away.
+const unfiltered = { channelCount: 1, echoCancellation: false, noiseSuppression: false, autoGainControl: false };
+
+// The microphone is opened last: nothing would hear it while the rest loads.
+async function begin() {
+  let [context, stream] = [await prepare(), null];
+  try {
+    stream = await navigator.mediaDevices.getUserMedia({ audio: unfiltered });
+    try {
+      return await record(context, stream);
+    } catch (error) {
+      if (!rate.sampleRate) throw error;
+      rate = {};
+      const other = await prepare();
+      context.close();
+      context = other;
+      return await record(context, stream);
+    }
+  } catch (error) {
+    stream?.getTracks().forEach((track) => track.stop());
+    context.close();
+    throw error;
+  }
+}
+
+async function record(context, stream) {
+  const source = context.createMediaStreamSource(stream);
+  await context.resume();
   const microphone = new AudioWorkletNode(context, "microphone", { numberOfOutputs: 0, channelCount: 1, channelCountMode: "explicit" });
   const session = new Session(context.sampleRate);
   // Once the last samples are there, or will not come: a system may have taken the sound away.
