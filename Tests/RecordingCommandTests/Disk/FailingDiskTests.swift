@@ -92,18 +92,6 @@ import Testing
         #expect(Set(try disk.syncs.map(\.thread)) == ["sync"])
     }
 
-    @Test func aDiskThatStaysFullCostsNothingButSafety() async throws {
-        try disk.begin(.full)
-        let voice = try Voice(bench)
-        try #require(await voice.speak(until: "not protected"))
-        voice.say(200_000)
-        let result = try await voice.end()
-        #expect(result.status == .exited(0))
-        #expect(!result.errorText.contains("utter: error: "))
-        #expect(server.requests.first?.body == voice.said)
-        #expect(try ParsedJSON(result.output)["unprotected"]?.string != nil)
-    }
-
     @Test func aDiskThatIsNearlyFullIsSaidAtOnce() async throws {
         try disk.begin(.nearlyFull)
         let voice = try Voice(bench)

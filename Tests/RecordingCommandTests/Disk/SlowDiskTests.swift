@@ -14,16 +14,6 @@ import Testing
         bench = try Bench(server: server, microphone: VirtualMicrophone())
     }
 
-    @Test func bytesReachTheServerWhileASyncSleeps() async throws {
-        let disk = try SlowDisk(delay: .ages)
-        let run = try bench.start([], variables: disk.environment)
-        let request = try #require(await server.wait(untilBytes: 64_000))
-        #expect(request.body == VirtualMicrophone.pcm(request.body.count / 2))
-        // No sync has ended yet.
-        #expect(try disk.syncs.allSatisfy { !$0.call.hasSuffix("sync") })
-        run.signal(SIGKILL)
-    }
-
     @Test func aSlowDiskIsSaid() async throws {
         let disk = try SlowDisk(delay: .seconds(2))
         let run = try bench.start([], variables: disk.environment)
@@ -35,20 +25,6 @@ import Testing
         #expect(result.outputText == "no delay\n")
         let body = try #require(server.requests.first?.body)
         #expect(body == VirtualMicrophone.pcm(body.count / 2))
-    }
-
-    @Test func onlyTheSyncThreadWaitsForTheDisk() async throws {
-        let disk = try SlowDisk()
-        let words = ["send", "--keep-audio", "1d", "--pace", "4"]
-        let result = try await bench.start(
-            words + [Clip.digits.path, Clip.goForward.path], variables: disk.environment
-        ).result()
-        #expect(result.status == .exited(0))
-        let syncs = try disk.syncs
-        #expect(syncs.contains { $0.call == "fdatasync" })
-        #expect(syncs.contains { $0.call == "fsync" })
-        #expect(syncs.contains { $0.call.hasPrefix("fallocate") })
-        #expect(Set(syncs.map(\.thread)) == ["sync"])
     }
 
     @Test func aFileThatIsLateHoldsUpNoOther() async throws {

@@ -32,17 +32,6 @@ import Testing
         }
     }
 
-    @Test func aStateFolderThatCannotBeUsedIsWarnedOfAndTheTakeSentAllTheSame() async throws {
-        let server = try RecordingServer.hearing("from memory")
-        let result = try await Bench(server: server, ["XDG_STATE_HOME": file]).run(
-            "send", Clip.digits.path)
-        #expect(result.status == .exited(0))
-        #expect(result.outputText == "from memory\n")
-        #expect(
-            result.errorText.contains("utter: warning: not protected: this take is held in mem"))
-        #expect(server.requests.first?.body == (try Clip.digits.samples))
-    }
-
     @Test func aTakeInMemoryGetsAnotherPlaceAtTheEnd() async throws {
         let result = try await Bench(["XDG_STATE_HOME": file, "TMPDIR": place.path]).run(
             "send", "-c", "retry.never=true", Clip.digits.path)
