@@ -8,17 +8,16 @@ import Testing
 @Suite struct HoldTests {
     private func stage(
         _ arguments: [String] = [], key: String = "Space", settings: String? = nil,
-        input: CommandRun.Input = .terminal, typedBefore: String = ""
+        input: CommandRun.Input = .terminal
     ) async throws -> TerminalStage {
         try await TerminalStage(
-            .kitty, arguments, settings: settings, input: input, typedBefore: typedBefore,
+            .kitty, arguments, settings: settings, input: input,
             until: "hold \(key) to talk (tap: until")
     }
 
     /// Everything that means something outside of a paste.
     private static let paste =
         "\u{1B}[200~ \r\u{3}\u{1C}\u{1A}\u{4}q \u{1B}[99;5u\u{1B}[32u\u{1B}[27u\u{1B}[201~"
-    private static let tap = "\u{1B}[32u\u{1B}[32;1:3u"
 
     @Test func nothingIsRecordedBeforeThePressAndOnlyTheReleaseEndsIt() async throws {
         let stage = try await stage()
@@ -55,16 +54,6 @@ import Testing
         try await stage.expectText()
     }
 
-    @Test func aTapGoesOnUntilTheNextOne() async throws {
-        let stage = try await stage()
-        // One write: however busy the machine, it is read at once.
-        try stage.window.type(Self.tap)
-        #expect(await stage.run.wait(for: "goes on: press Space to stop", in: .screen))
-        try await stage.hear(32_000)
-        try stage.window.type(Self.tap)
-        try await stage.expectText()
-    }
-
     @Test func aReleaseThatGoesToAnotherWindowIsNotMissed() async throws {
         let stage = try await stage()
         try stage.window.press()
@@ -75,18 +64,6 @@ import Testing
         try await stage.hear(48_000)
         try stage.window.press()
         try await stage.expectText()
-    }
-
-    /// Text in a paste looks like keys; what was typed before was for the shell.
-    @Test func whatIsPastedOrWasTypedBeforeBeginsNothing() async throws {
-        let stage = try await stage(typedBefore: "\n\n  q")
-        try stage.window.type(Self.paste)
-        // A key that means nothing, and one that ends: both are behind the paste.
-        try stage.window.press(120)
-        try stage.window.press(113)
-        try await stage.expectEnd(130)
-        #expect(stage.card.account.opens == 0)
-        #expect(try stage.bench.takes().isEmpty)
     }
 
     @Test(arguments: [(27, 0), (99, 4)]) func escapeAndCtrlCGiveTheTakeUp(

@@ -20,8 +20,6 @@ final class PortalDouble: Sendable {
         case failing
         /// It knows no global shortcuts.
         case without
-        /// It answers no request.
-        case silent
     }
 
     let bus: PrivateBus
@@ -168,7 +166,6 @@ private final class PortalServer: Sendable {
         try bus.answer(call, [.path(request)])
         let code: UInt32
         switch manner {
-        case .silent: return
         case .declining: code = name == "bind" ? 1 : 0
         case .failing: code = 2
         case .granting, .without: code = 0

@@ -4,8 +4,6 @@ import Glibc
 import TestSupport
 import Testing
 
-@testable import UtterTerminal
-
 /// What a terminal shows of a running take.
 @Suite struct StatusLineTests {
     /// Speaks a second, hears partial texts meanwhile, presses Enter, and returns what the terminal
@@ -110,49 +108,6 @@ import Testing
         // No frame has come, so nothing was said about speaking.
         #expect(!result.screenText.contains("speak"))
         #expect(!result.screenText.contains("recording from"))
-    }
-
-    @Test func partialsInARowAreNotDrawnOneByOne() async throws {
-        let card = try VirtualMicrophone()
-        let partials = (0..<600).map {
-            ServerStep.sendBodyChunk(text: #"{"type":"partial","text":"number \#($0)"}"# + "\n")
-        }
-        let head: [ServerStep] = [
-            .readHead, .readBody(bytes: 3_200),
-            .beginResponse(
-                status: 200, headers: [HeaderField("Content-Type", "application/x-ndjson")]),
-        ]
-        let server = try RecordingServer(
-            otherwise: head + partials + [.readBodyToEnd, .endResponse])
-        let terminal = try PseudoTerminal()
-        let began = ContinuousClock.now
-        let run = try Bench(server: server, microphone: card).start(
-            [], input: .terminal, terminal: terminal)
-        // The last one is always drawn.
-        #expect(await run.wait(for: "number 599", in: .screen))
-        let drawn = String(decoding: run.screen, as: UTF8.self).matches(of: /\x1B\[\?7l/)
-        let longest = (ContinuousClock.now - began) / RedrawSchedule.interval + 2
-        #expect(Double(drawn.count) <= longest)
-        try terminal.type("\n")
-        _ = try await run.result()
-    }
-
-    @Test func beingOfflineIsSaidOnceAndThenShownWithTheNextTry() async throws {
-        let card = try VirtualMicrophone()
-        let bench = try Bench(microphone: card)
-        // Wide enough for the message, whichever it is.
-        let terminal = try PseudoTerminal(columns: 200)
-        let run = try bench.start([], input: .terminal, terminal: terminal)
-        // Two tries have failed by then.
-        #expect(await run.wait(for: "offline, next try in 4 s", in: .screen))
-        try terminal.type("\u{3}")
-        let result = try await run.result()
-        let screen = Screen(result.screenText)
-        let said = screen.lines.filter { $0.contains("cannot connect") }
-        // It may come before the microphone is open, and says then that recording goes on.
-        #expect(said.count == 1)
-        #expect(said.first?.hasSuffix("trying again") == true)
-        #expect(screen.drawn.contains { $0.contains(" offline, next try in ") })
     }
 
     @Test func plainLinesSayOutageReturnAndStopOnceEach() async throws {
