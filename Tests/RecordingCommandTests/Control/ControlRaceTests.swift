@@ -28,11 +28,8 @@ import Testing
             ]))
     }
 
-    @Test(arguments: [false, true])
-    func noTakeIsLostInARaceOfPrograms(_ hasDaemon: Bool) async throws {
-        let daemon = hasDaemon ? try await bench.daemon("-c", "recording.min=0") : nil
-        // A daemon has its own.
-        let options = hasDaemon ? "" : "-c recording.min=0"
+    @Test func noTakeIsLostInARaceOfPrograms() async throws {
+        let options = "-c recording.min=0"
         // What each of them does is chosen by its number, so that a run can be had again.
         // A recording goes on when they begin: all that they start may be stopped at once.
         let script = """
@@ -55,15 +52,11 @@ import Testing
         let swept = try await sweep { storm.status == nil }
         let result = try await storm.result()
         let printed = result.outputText.split(separator: "\n").map(String.init) + swept
-        daemon?.signal(SIGTERM)
-        let errors = try await result.errorText + (daemon?.result().errorText ?? "")
-        try expectEachTextOnce(printed, errors)
+        try expectEachTextOnce(printed, result.errorText)
     }
 
     /// Each of them begins or ends something, however soon what it ends is over by itself.
-    @Test(arguments: [false, true])
-    func togglesAtOnceFindWhatTheyEnd(_ hasDaemon: Bool) async throws {
-        let daemon = hasDaemon ? try await bench.daemon() : nil
+    @Test func togglesAtOnceFindWhatTheyEnd() async throws {
         let script = """
             for round in 1 2; do
                 for i in $(seq 10); do { "$0" toggle >/dev/null; echo "status $?."; } & done
@@ -77,8 +70,6 @@ import Testing
             _ = try await Self.text(of: ControlRequest(.cancel), at: bench.place)
         }
         let result = try await storm.result()
-        daemon?.signal(SIGTERM)
-        _ = try await daemon?.result()
         #expect(result.outputText.matches(of: /status \d+\./).count == 20)
         #expect(!result.outputText.contains("status 67"), "\(result.errorText)")
         #expect(!result.errorText.contains("nothing is being recorded"))
