@@ -52,9 +52,8 @@ final class VirtualKeyboards: Sendable {
 /// One keyboard of a virtual machine.
 final class VirtualKeyboard: Sendable {
     static let rightControl = 97
-    static let escape = 1
     static let letterC = 46
-    static let usual: Set<Int> = [rightControl, escape, letterC]
+    static let usual: Set<Int> = [rightControl, letterC]
 
     let name: String
     private let folder: TemporaryFolder

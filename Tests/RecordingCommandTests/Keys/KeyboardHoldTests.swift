@@ -81,13 +81,6 @@ import Testing
         try keyboard.move(0, VirtualKeyboard.letterC)
         try keyboard.release()
         #expect(await keys.wait(for: " is cancelled\n", in: .error))
-        // Later another key is none of ours, but for Escape.
-        try keyboard.press()
-        #expect(await keys.wait(in: .error) { $0.ranges(of: Array("recording".utf8)).count == 2 })
-        try keyboard.move(1, VirtualKeyboard.letterC)
-        try keyboard.move(1, VirtualKeyboard.escape)
-        #expect(await keys.wait(in: .error) { $0.ranges(of: Array("is cancel".utf8)).count == 2 })
-        try keyboard.release()
         let ended = try await bench.end(keys)
         #expect(ended.outputText == "")
         #expect(try await bench.control.run("status").outputText == "idle\n")
