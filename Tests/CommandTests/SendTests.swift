@@ -103,21 +103,6 @@ import Testing
         #expect(try bench.takes().isEmpty)
     }
 
-    @Test func whatTheHintForAFileSaysWorks() async throws {
-        let bench = try Bench(server: .hearing("yes"))
-        let mp3 = bench.folder.path("a.mp3")
-        try ForeignTool("ffmpeg").run(["-v", "error", "-i", Clip.digits.path, mp3])
-        let wav = bench.folder.path("a.wav")
-        try ForeignTool("ffmpeg").run(["-v", "error", "-i", mp3, "-ar", "16000", "-ac", "1", wav])
-        #expect(try await bench.run("send", wav).status == .exited(0))
-        let run = try bench.startShell(
-            "ffmpeg -v error -i \"$1\" -f wav -ar 16000 -ac 1 - | \"$0\" send -", [mp3])
-        let result = try await run.result()
-        #expect(result.status == .exited(0), "\(result.errorText)")
-        #expect(bench.requests.count == 2)
-        #expect(bench.requests.first?.body == bench.requests.last?.body)
-    }
-
     @Test(arguments: [false, true])
     func aKeptRecordingAsOggOpusCanBeSentAgain(isPiped: Bool) async throws {
         let bench = try Bench(server: .hearing("again"))
@@ -128,14 +113,8 @@ import Testing
             "send", isPiped ? "-" : kept, input: isPiped ? .bytes(try readFile(kept)) : .nothing)
         #expect(result.status == .exited(0))
         #expect(result.outputText == "again\n")
-        // Exactly as many samples as went in, and what opusdec makes of it sounds alike.
-        let body = try #require(bench.requests.last?.body)
-        #expect(body.count == (try Clip.digits.samples.count))
-        let decoded = bench.folder.path("decoded.raw")
-        try ForeignTool("opusdec").run(["--quiet", "--rate", "16000", kept, decoded])
-        let judge = try ForeignTool("cat").run([decoded]).samples
-        let sent = try ForeignTool("cat").run(["-"], input: body).samples
-        #expect(TestSignal.correlation(sent, judge) > 0.8)
+        // As many samples as went in.
+        #expect(bench.requests.last?.body.count == (try Clip.digits.samples.count))
     }
 
     @Test func rawStandardInputIsReplayedAtAPace() async throws {
@@ -158,6 +137,7 @@ import Testing
         #expect(result.status == .exited(0))
         let take = try #require(try bench.onlyTake())
         let name = ["ogg-opus": "audio.ogg", "flac": "audio.flac"][format] ?? "audio.wav"
+        #expect(result.errorText.contains("utter: kept: \(take.path)/\(name) (0:02.4)\n"))
         let journal = try readFile("\(take.path)/\(name)")
         var body = try #require(bench.requests.first?.body)
         if format == "flac" {
@@ -185,26 +165,21 @@ import Testing
 
     // MARK: - Standard input
 
-    @Test func aWavFileOnStandardInputIsKnownByItsBeginning() async throws {
+    /// It says its rate itself.
+    @Test(arguments: [[], ["--rate", "8000"]])
+    func aWavFileOnStandardInputIsKnownByItsBeginning(_ options: [String]) async throws {
         let bench = try Bench(server: .hearing("yes"))
-        let result = try await bench.run("send", "-", input: .bytes(try readFile(Clip.speech.path)))
+        let result = try await bench.start(
+            ["send"] + options + ["-"], input: .bytes(try readFile(Clip.speech.path))
+        ).result()
         #expect(result.status == .exited(0))
-        #expect(result.errorText == "utter: sending standard input, 16000 Hz mono\n")
-        #expect(bench.requests.first?.body == (try Clip.speech.samples))
-    }
+        let warning = """
+            utter: warning: --rate and --channels do not count: standard input begins like a \
+            file, which says both itself
 
-    @Test func aFileOnStandardInputSaysItsRateItself() async throws {
-        let bench = try Bench(server: .hearing("yes"))
-        let result = try await bench.run(
-            "send", "--rate", "8000", "-", input: .bytes(try readFile(Clip.speech.path)))
-        #expect(result.status == .exited(0))
-        #expect(
-            result.errorText == """
-                utter: warning: --rate and --channels do not count: standard input begins like a \
-                file, which says both itself
-                utter: sending standard input, 16000 Hz mono
-
-                """)
+            """
+        let sending = "utter: sending standard input, 16000 Hz mono\n"
+        #expect(result.errorText == (options.isEmpty ? "" : warning) + sending)
         #expect(bench.requests.first?.body == (try Clip.speech.samples))
     }
 
@@ -318,15 +293,6 @@ import Testing
         #expect(try await run.result().status == .exited(0))
         let request = try #require(bench.requests.first)
         #expect(request.body.count < Self.tenMinutes.count / 2)
-    }
-
-    @Test func maxTakesNoLongerThanTheServerNeeds() async throws {
-        let bench = try Bench(server: .hearing("yes"))
-        let path = try bench.folder.write(Self.tenMinutes, to: "long.wav")
-        // Tests are not so patient as to hear it.
-        let result = try await bench.run("send", "--pace", "max", path)
-        #expect(result.status == .exited(0))
-        #expect(bench.requests.first?.body.count == Self.tenMinutes.count - 44)
     }
 
     private static let tenMinutes = WAVBytes.speech([Int16](repeating: 1, count: 9_600_000))
