@@ -29,14 +29,6 @@ import Testing
         #expect(found == time)
     }
 
-    @Test func noAudioStaysWhereTheFileSaysSo() async throws {
-        let bench = try Bench(server: .hearing("heard"), ["UTTER_KEEP_AUDIO": ""])
-        try bench.configure("[keep]\naudio = '0'\n")
-        let result = try await bench.run("send", Clip.goForward.path)
-        #expect(result.status == .exited(0), "\(result.errorText)")
-        #expect(try bench.onlyTake()?.names == ["take.json"])
-    }
-
     @Test func theMicrophoneTheFormatAndTheDetailAreTheFilesUnlessTheyAreGiven() async throws {
         let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("spoken"))
         let bench = try Bench(server: server, microphone: card)
