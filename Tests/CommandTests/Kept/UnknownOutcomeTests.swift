@@ -53,26 +53,15 @@ import Testing
         #expect(result.screenText.contains("utter retry"))
     }
 
-    @Test func withoutATerminalNobodyIsAskedAndItIsKept() async throws {
-        let sent = try await bench.run("send", "-c", "retry.unknown=ask", Clip.digits.path)
-        #expect(sent.status == .exited(75))
-        #expect(!sent.errorText.contains("[y/N]"))
-        let take = try #require(try bench.onlyTake())
-        #expect(try take.manifest["delivery"]?["unknownOutcome"] == .string("ask"))
-        let flush = try await bench.run("flush")
-        #expect(flush.status == .exited(0))
-        let words = "may have been delivered, and is not sent again unasked\n"
-        #expect(flush.errorText.hasPrefix("utter: take \(take.id) \(words)"))
-        #expect(server.requests.count == 1)
-    }
-
-    @Test func whatIsKeptByThatWordIsSentAgainOnlyByAPerson() async throws {
-        let sent = try await bench.run("send", "-c", "retry.unknown=keep", Clip.digits.path)
+    /// Without a terminal there is no person to ask.
+    @Test(arguments: ["keep", "ask"])
+    func whatIsKeptByThatWordIsSentAgainOnlyByAPerson(_ word: String) async throws {
+        let sent = try await bench.run("send", "-c", "retry.unknown=\(word)", Clip.digits.path)
         #expect(sent.status == .exited(75))
         #expect(!sent.errorText.contains("[y/N]"))
         let take = try #require(try bench.onlyTake())
         let id = take.id
-        #expect(try take.manifest["delivery"]?["unknownOutcome"] == .string("keep"))
+        #expect(try take.manifest["delivery"]?["unknownOutcome"] == .string(word))
         for options in [[], ["-c", "method=PUT"]] {
             let flush = try await bench.start(["flush"] + options).result()
             #expect(flush.status == .exited(0))
