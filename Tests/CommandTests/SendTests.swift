@@ -113,7 +113,7 @@ import Testing
             "send", isPiped ? "-" : kept, input: isPiped ? .bytes(try readFile(kept)) : .nothing)
         #expect(result.status == .exited(0))
         #expect(result.outputText == "again\n")
-        // As many samples as went in.
+        // There are as many samples as went in.
         #expect(bench.requests.last?.body.count == (try Clip.digits.samples.count))
     }
 

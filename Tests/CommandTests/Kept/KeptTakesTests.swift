@@ -23,7 +23,7 @@ import Testing
         let bench = try Bench()
         let take = try await bench.keep()
         let audio = try readFile(take.path + "/audio.wav")
-        #expect(try await bench.run("export", "last", "-").output == audio)
+        #expect(try await bench.here("export", "last", "-").output == audio)
         // What exists is never overwritten.
         let path = try bench.folder.write([1], to: "out.wav")
         for (path, reason) in [

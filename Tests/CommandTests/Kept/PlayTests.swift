@@ -119,7 +119,7 @@ import Testing
         let bench = try Bench()
         let samples = try await keep(as: format, in: bench)
         let (flac, ogg) = (bench.folder.path("out.flac"), bench.folder.path("out.OGG"))
-        #expect(try await bench.run("export", "last", flac).status == .exited(0))
+        #expect(try await bench.here("export", "last", flac).status == .exited(0))
         // Its sum is there, and right: otherwise this would be warned of.
         let told = try ForeignTool("flac").run([
             "-w", "-s", "-d", "-c", "--force-raw-format", "--endian=little", "--sign=signed", flac,

@@ -78,7 +78,7 @@ import Testing
     @Test func aWrongValueIsNamed() async throws {
         let server = try RecordingServer()
         let bench = try Bench(server: server, ["UTTER_MAX_TAKES": "0"])
-        let result = try await bench.run("send", Clip.goForward.path)
+        let result = try await bench.here("send", Clip.goForward.path)
         #expect(result.status == .exited(78))
         #expect(
             result.errorText.hasPrefix("utter: error: UTTER_MAX_TAKES is '0'"),

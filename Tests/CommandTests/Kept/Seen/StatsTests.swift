@@ -47,7 +47,7 @@ import Testing
         let bench = try Bench(server: .hearing("go forward ten meters"))
         #expect(try await bench.here("stats").errorText == "utter: there is no text yet\n")
         _ = try await bench.run("send", try bench.fresh(.goForward))
-        let shown = try await bench.run("stats")
+        let shown = try await bench.here("stats")
         #expect(shown.outputText.contains("all"), "\(shown.errorText)")
         let json = try ParsedJSON(try await bench.here("stats", "--json").output)
         #expect(json["all"]?["words"]?.number == 4 && json["days"]?.array?.count == 1)
