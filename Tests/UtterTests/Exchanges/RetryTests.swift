@@ -66,11 +66,13 @@ import Testing
     struct Case: Sendable, CustomTestStringConvertible {
         var name: String
         var status = 503
-        var values: [String]
+        var values: [String] = []
         /// The least wait, in seconds; nil when the take is kept because it is too long.
         var wait: Double?
         /// How a person is told that it is too long.
         var asked = ""
+        /// How often the service is busy.
+        var times = 1
         var testDescription: String { name }
     }
 
@@ -87,7 +89,8 @@ import Testing
         Case(name: "nonsense", values: ["after lunch"], wait: 0),
         Case(name: "empty", values: [""], wait: 0),
         Case(name: "doubled", values: ["99999", "1"], wait: 1),
-        Case(name: "none", status: 429, values: [], wait: 0),
+        Case(name: "none", status: 429, wait: 0),
+        Case(name: "none, twice", wait: 0, times: 2),
     ]
 
     @Test(arguments: cases) func theWaitIsObeyedIfItIsOne(_ test: Case) async throws {
@@ -95,7 +98,9 @@ import Testing
         let bench = try FaultBench(byteCount: 4_000)
         let fields = test.values.map { TestSupport.HeaderField("Retry-After", $0) }
         let server = try RecordingServer(
-            scripts: [.answer(status: status, headers: fields, text: "busy")],
+            scripts: Array(
+                repeating: .answer(status: status, headers: fields, text: "busy"),
+                count: test.times),
             otherwise: bench.ledger.script)
         let outcome = await bench.start(try bench.plan(to: server.url())).outcome
         guard let wait = test.wait else {
@@ -106,39 +111,12 @@ import Testing
         }
         #expect(bench.complaint(outcome) == nil)
         #expect(!outcome.mayBeDoubled)
+        let busy = Array(repeating: status as Int?, count: test.times)
+        #expect(outcome.attempts.map(\.result.status) == busy + [200])
         let requests = server.requests
-        #expect(requests.count == 2)
+        #expect(requests.count == test.times + 1)
         let answered = try #require(requests.first?.sentAt.last)
         let again = try #require(requests.last?.acceptedAt)
         #expect(again - answered >= .seconds(wait))
-    }
-
-    @Test func busyTwiceAndThenThereIsFine() async throws {
-        let bench = try FaultBench(byteCount: 4_000)
-        let busy = [ServerStep].answer(status: 503, text: "busy")
-        let server = try RecordingServer(scripts: [busy, busy], otherwise: bench.ledger.script)
-        let outcome = await bench.start(try bench.plan(to: server.url())).outcome
-        #expect(bench.complaint(outcome) == nil)
-        #expect(outcome.attempts.map(\.result.status) == [503, 503, 200])
-        #expect(!outcome.mayBeDoubled)
-    }
-
-    /// Of 4xx only 408, 425 and 429 are tried again; `StatusVerdictTests` has all statuses.
-    @Test(arguments: [(408, true), (599, true), (404, false), (501, false)])
-    func whatTimeMayCureIsTriedAgain(status: Int, isTriedAgain: Bool) async throws {
-        let bench = try FaultBench(byteCount: 4_000)
-        let server = try RecordingServer(
-            scripts: [.answer(status: status, text: "no")], otherwise: bench.ledger.script)
-        let outcome = await bench.start(try bench.plan(to: server.url())).outcome
-        #expect(server.requests.count == (isTriedAgain ? 2 : 1))
-        guard !isTriedAgain else {
-            #expect(bench.complaint(outcome) == nil)
-            return
-        }
-        guard case .failure(.refused(status, _, _)) = outcome.result else {
-            Issue.record("\(outcome.result)")
-            return
-        }
-        #expect(outcome.takenCount == 0)
     }
 }

@@ -48,14 +48,16 @@ import Testing
 
     @Test(
         arguments: [
-            (403, .tokenRefused(status: 403, message: "why", advice: .tokenMissing)),
-            (413, .refused(status: 413, message: "why")),
-            (700, .responseUnusable(reason: "its status is 700")),
-        ] as [(Int, TakeFailure)])
-    func aRefusalAfterTheBodyIsTheOutcome(_ status: Int, _ failure: TakeFailure) async throws {
-        let server = try RecordingServer(
-            otherwise: .answer(
-                status: status, headers: [HeaderField("Content-Type", "text/plain")], text: "why"))
+            (403, "why", .tokenRefused(status: 403, message: "why", advice: .tokenMissing)),
+            (413, "why", .refused(status: 413, message: "why")),
+            (700, "why", .responseUnusable(reason: "its status is 700")),
+            (200, "", .answerUnusable(.empty)),
+            (200, "{\"text\":", .answerUnusable(.truncated(byteCount: 8))),
+        ] as [(Int, String, TakeFailure)])
+    func aRefusalAfterTheBodyIsTheOutcome(
+        _ status: Int, _ text: String, _ failure: TakeFailure
+    ) async throws {
+        let server = try RecordingServer(otherwise: .answer(status: status, text: text))
         let take = try bench.replay(period, to: server.url())
         let outcome = try await take.end()
         #expect(outcome.result == .failure(failure))
@@ -141,34 +143,5 @@ import Testing
         #expect(server.requests.count == 6)
         #expect(outcome.attempts.count == 6)
         #expect(server.requests.map { $0["Utter-Attempt"] } == (1...6).map { "\($0)" })
-    }
-
-    // MARK: - Breaks
-
-    @Test func aServiceThatIsNotThereKeepsTheTake() async throws {
-        let closed = try ReservedPort()
-        let url = "http://127.0.0.1:\(closed.port)/"
-        let take = try bench.replay(period, to: url)
-        let outcome = try await take.end()
-        guard case .failure(.notDelivered(.cannotConnect, let host)) = outcome.result else {
-            Issue.record("\(outcome.result)")
-            return
-        }
-        #expect(url == host + "/")
-        let manifest = try await bench.manifest(of: take)
-        #expect(manifest.state == .kept)
-        #expect(manifest.byteCount == 44 + 640)
-    }
-
-    @Test(arguments: ["", "{\"text\":"])
-    func anAnswerThatIsNoneKeepsTheTake(_ body: String) async throws {
-        let server = try RecordingServer(otherwise: .answer(text: body))
-        let take = try bench.replay(period, to: server.url())
-        let outcome = try await take.end()
-        guard case .failure(.answerUnusable) = outcome.result else {
-            Issue.record("\(outcome.result)")
-            return
-        }
-        #expect(try await bench.manifest(of: take).state == .kept)
     }
 }
