@@ -63,34 +63,22 @@ import Testing
         #expect(offset == 14)
         #expect(transcript.text != "b")
     }
-
-    @Test func nothingIsNoAnswer() {
-        let (reader, _) = read("", status: 200, mediaType: "application/json")
-        #expect(reader.failure == .empty)
-    }
-
-    @Test func aCutAnswerIsNone() {
-        let (reader, _) = read("{\"text\":\"pay ", status: 200, mediaType: "application/json")
-        guard case .truncated? = reader.failure else {
-            Issue.record("\(String(describing: reader.failure))")
-            return
-        }
-    }
 }
 
-/// What is understood of the documented answers of each service that comes with the program.
+/// The documented answers of each service are read the same in whatever pieces they come.
+///
+/// `ServiceCassetteTests` says what is understood of them.
 @Suite struct CassetteAnswerTests {
     private static let folder = SourceTree.path("Tests/Cassettes")
-    private static let text = "go forward ten meters"
 
-    /// A profile, with something in place of each word that it needs.
-    private func service(_ name: String) throws -> RecognitionService {
+    /// The rule of a profile, with something in place of each word that it needs.
+    private func rule(_ name: String) throws -> AnswerRule {
         let profile = try Profiles.shipped.profile(name)
         var words: [String: String] = [:]
         for word in profile.words where word.isRequired {
             words[word.name] = word.name == "instance" ? "https://a.example" : "w"
         }
-        return try Service(profile, words: words).delivery.service
+        return try Service(profile, words: words).delivery.service.answer
     }
 
     /// The answers of a profile by the names of their cases; of a row of requests the last one.
@@ -107,7 +95,7 @@ import Testing
         return answers
     }
 
-    /// Reads an answer whose bytes come in pieces, and counts what was heard before its end.
+    /// Reads an answer whose bytes come in pieces, and what was heard before its end.
     private func read(
         _ pieces: [ArraySlice<UInt8>], of answer: Cassette.Response, by rule: AnswerRule
     ) -> (reader: AnswerReader, partials: [String]) {
@@ -134,53 +122,27 @@ import Testing
 
     @Test(arguments: ShippedProfiles.uploading)
     func howAnAnswerIsSplitChangesNothing(_ name: String) throws {
-        let rule = try service(name).answer
+        let rule = try rule(name)
         for (label, answer) in try answers(of: name) {
+            let bytes = answer.bytes
             let whole = outcome(of: answer, by: rule, splitAt: 0)
-            for place in answer.bytes.indices.dropFirst() {
+            for place in bytes.indices.dropFirst() {
                 let split = outcome(of: answer, by: rule, splitAt: place)
                 guard split == whole else {
                     Issue.record("\(name) \(label), split at \(place): \(split)")
                     break
                 }
             }
-        }
-    }
-
-    @Test(arguments: ShippedProfiles.uploading, [1, 100_000])
-    func whatIsAnsweredIsUnderstood(_ name: String, _ length: Int) throws {
-        let service = try service(name)
-        let rule = service.answer
-        for (label, answer) in try answers(of: name) {
-            let bytes = answer.bytes
-            let pieces = stride(from: 0, to: bytes.count, by: length).map {
-                bytes[$0...].prefix(length)
-            }
-            let (reader, partials) = read(pieces, of: answer, by: rule)
-            let words = reader.transcript.text.split(separator: " ").joined(separator: " ")
-            switch label.prefix(while: { $0 != "-" }) {
-            case "success":
-                #expect(words == Self.text, "\(name) \(label): \(reader.failure as Any)")
-                #expect(reader.failure == nil, "\(name) \(label)")
-            case "partials":
-                #expect(words == Self.text, "\(name) \(label): \(reader.failure as Any)")
-                if length < 100_000 { #expect(partials.count > 1, "\(name) \(partials)") }
-            // What a store says is no transcript.
-            case "stored": #expect(words.isEmpty, "\(name) \(label)")
-            case "silence":
-                #expect(words.isEmpty && reader.failure == nil, "\(name) \(label)")
-            // That a job has failed is said by the answer to a question, which is no transcript.
-            case "in" where service.exchange != .post(): break
-            case "in":
-                #expect(reader.failure != nil, "\(name) \(label): \(words)")
-            case "refusal":
-                #expect(words.isEmpty, "\(name) \(label)")
-                let said = String(decoding: answer.bytes, as: UTF8.self)
-                if !said.isEmpty {
-                    let message = try #require(reader.message, "\(name) \(label)")
-                    #expect(!message.contains("{"), "\(name) \(label): \(message)")
-                }
-            default: Issue.record("\(name) \(label) is not a case")
+            let (reader, partials) = read(
+                bytes.indices.map { bytes[$0...$0] }, of: answer, by: rule)
+            #expect(reader.transcript.text == whole.transcript.text, "\(name) \(label)")
+            #expect((reader.failure == nil) == (whole.failure == nil), "\(name) \(label)")
+            if label.hasPrefix("partials") {
+                #expect(partials.count > 1, "\(name) \(partials)")
+            } else if label.hasPrefix("refusal"), !bytes.isEmpty {
+                let message = try #require(reader.message, "\(name) \(label)")
+                #expect(!message.contains("{"), "\(name) \(label): \(message)")
+                #expect(whole.message == message)
             }
         }
     }
