@@ -12,19 +12,27 @@ import Testing
                 url: ServiceURL(url), credential: try token.map { try Credential(secret: $0) }))
     }
 
-    @Test func theGateClosesAnOriginAtOnceForWhatConcernsAllOfIt() throws {
-        let hopeless: [TakeFailure] = [
-            .insecure(reason: "", host: ""), .notTLS(reason: "", host: ""),
-            .notDelivered(.cannotConnect(""), host: ""),
-            .notDelivered(.cannotResolve(""), host: ""),
-        ]
-        for failure in hopeless {
-            var gate = ServiceGate()
-            gate.note(failure, at: try service("http://a/x"))
-            #expect(gate.reason(against: try service("http://a/x")) == failure.description)
-            #expect(gate.reason(against: try service("http://a/y")) == failure.description)
-            #expect(gate.reason(against: try service("http://b/x")) == nil)
-        }
+    /// A failure of the first closes so many of these: itself, its URL, or its origin.
+    private static let services: [(url: String, token: String)] = [
+        ("http://a/x", "1"), ("http://a/x", "2"), ("http://a/x?y", "1"), ("http://a/y", "1"),
+        ("http://b/x", "1"),
+    ]
+
+    @Test(
+        arguments: [
+            (.tokenRefused(status: 401, message: nil), 1),
+            (.redirectRefused(location: "", reason: ""), 2),
+            (.insecure(reason: "", host: ""), 4), (.notTLS(reason: "", host: ""), 4),
+            (.notDelivered(.cannotConnect(""), host: ""), 4),
+            (.notDelivered(.cannotResolve(""), host: ""), 4),
+        ] as [(TakeFailure, Int)])
+    func theGateClosesAtOnceWhatAFailureConcerns(_ failure: TakeFailure, _ count: Int) throws {
+        let services = try Self.services.map { try service($0.url, token: $0.token) }
+        var gate = ServiceGate()
+        gate.note(failure, at: services[0])
+        let reasons = services.map { gate.reason(against: $0) }
+        #expect(reasons[..<count].allSatisfy { $0 == failure.description })
+        #expect(reasons[count...].allSatisfy { $0 == nil })
     }
 
     @Test func aDeadProxyClosesItsOwnWayOnly() throws {
@@ -34,22 +42,6 @@ import Testing
         gate.note(.notDelivered(.cannotConnect(""), host: ""), at: .init(other))
         #expect(gate.reason(against: .init(other)) != nil)
         #expect(gate.reason(against: try service("http://a/x")) == nil)
-    }
-
-    @Test func aRefusedTokenClosesItsOwnURLWithThatTokenOnly() throws {
-        var gate = ServiceGate()
-        gate.note(
-            .tokenRefused(status: 401, message: nil), at: try service("http://a/x", token: "1"))
-        #expect(gate.reason(against: try service("http://a/x", token: "1")) != nil)
-        #expect(gate.reason(against: try service("http://a/x", token: "2")) == nil)
-        #expect(gate.reason(against: try service("http://a/y", token: "1")) == nil)
-    }
-
-    @Test func aForeignRedirectClosesItsOwnURLOnly() throws {
-        var gate = ServiceGate()
-        gate.note(.redirectRefused(location: "", reason: ""), at: try service("http://a/x"))
-        #expect(gate.reason(against: try service("http://a/x")) != nil)
-        #expect(gate.reason(against: try service("http://a/x?y")) == nil)
     }
 
     @Test func theGateIsPatientWithWhatMayBeTheTakesOwnFault() throws {
