@@ -104,18 +104,6 @@ import Testing
         #expect(events.count { $0.isResumed } == 1)
     }
 
-    @Test func aPressAfterTheTailLeavesTheTakeEnded() async throws {
-        let (take, log) = try start { $0.capture = CapturePlan(tail: .none) }
-        #expect(await log.wait { $0.isBegun })
-        take.stop()
-        #expect(await log.wait { $0.isCaptured })
-        take.resume()
-        let outcome = try await take.end()
-        #expect(try outcome.result.get().text == "heard")
-        #expect(outcome.times.stopped != nil)
-        #expect(try await log.all().allSatisfy { !$0.isResumed })
-    }
-
     // MARK: - Microphones that misbehave, each told while it records
 
     @Test func aHeadsetThatBeginsLateIsAwaited() async throws {

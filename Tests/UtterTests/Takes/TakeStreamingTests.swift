@@ -43,31 +43,6 @@ import Testing
         #expect(texts == ["go", "go forward"])
     }
 
-    @Test func whatIsSaidDuringASlowConnectIsNotLost() async throws {
-        let server = try RecordingServer(
-            otherwise: .answer(text: "heard"), connecting: .whenReleased)
-        // The kernel asks again after 1, 3, 7, 15 and 31 s.
-        let (speaker, take, log) = try bench.speak(to: server.url()) {
-            $0.delivery.deadlines.connect = .ages
-        }
-        var random = SeededRandom()
-        var samples: [Int16] = []
-        for turn in 0..<20 {
-            let said = random.noise(count: 1_600 + turn)
-            samples += said
-            speaker.say(said)
-            _ = await log.wait(within: .milliseconds(100)) { $0.isConnected }
-        }
-        #expect(!(await log.wait(within: .zero) { $0.isConnected }))
-        server.releaseConnects()
-        #expect(await log.wait { $0.isConnected })
-        speaker.fallSilent()
-        #expect(try await take.end().result.get().text == "heard")
-        #expect(
-            try #require(await server.finishedRequest()).body == WAVBytes.pcm(samples),
-            "seed \(random.seed)")
-    }
-
     @Test func aDiskThatDoesNotSyncHoldsNothingUp() async throws {
         let blocked = Gate()
         let release = Gate()
