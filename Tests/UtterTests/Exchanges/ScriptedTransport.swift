@@ -20,7 +20,6 @@ final class ScriptedTransport: Transport {
     struct Made: Sendable {
         let request: TransferRequest
         let pause: Duration
-        let atLeast: Duration
     }
 
     private struct State {
@@ -40,7 +39,7 @@ final class ScriptedTransport: Transport {
         observer: any TransferObserver
     ) -> TransferID {
         let (ending, number) = state.withLock { state in
-            state.made.append(Made(request: request, pause: pause, atLeast: atLeast))
+            state.made.append(Made(request: request, pause: pause))
             return (state.script.isEmpty ? nil : state.script.removeFirst(), state.made.count)
         }
         // Not the caller's thread, as with the one that ships; without a thread nothing ends.
