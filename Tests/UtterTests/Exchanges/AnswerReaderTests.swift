@@ -8,60 +8,63 @@ import Testing
 @testable import SpeechService
 @testable import Utter
 
+/// Reads an answer whose bytes come in pieces, and what was heard before its end.
+private func readAnswer(
+    _ pieces: [ArraySlice<UInt8>], status: Int, _ head: AnswerHead, by rule: AnswerRule
+) -> (reader: AnswerReader, partials: [String]) {
+    var reader = AnswerReader(rule: rule)
+    reader.begin(status: status, head)
+    var partials: [String] = []
+    for piece in pieces.map({ Array($0) }) where reader.accumulate(piece.span) {
+        partials.append(reader.transcript.displayText)
+    }
+    if reader.finish() { partials.append(reader.transcript.displayText) }
+    return (reader, partials)
+}
+
 @Suite struct AnswerReaderTests {
-    /// Feeds a body in pieces and returns the reader with what it heard.
     private func read(
-        _ body: String, status: Int, mediaType: String? = nil, rule: AnswerRule = .automatic,
-        pieces: Int = 7
-    ) -> (reader: AnswerReader, transcript: Transcript) {
-        var reader = AnswerReader(rule: rule)
-        let fields = mediaType.map { [(name: "content-type", value: $0)] } ?? []
-        reader.begin(status: status, AnswerHead(headers: fields))
+        _ body: String, status: Int, mediaType: String = "application/json", pieces length: Int = 7
+    ) -> AnswerReader {
         let bytes = Array(body.utf8)
-        var start = 0
-        while start < bytes.count {
-            let piece = Array(bytes[start..<min(bytes.count, start + pieces)])
-            _ = reader.accumulate(piece.span)
-            start += piece.count
+        let pieces = stride(from: 0, to: bytes.count, by: length).map {
+            bytes[$0...].prefix(length)
         }
-        _ = reader.finish()
-        return (reader, reader.transcript)
+        let head = AnswerHead(headers: [(name: "content-type", value: mediaType)])
+        return readAnswer(pieces, status: status, head, by: .automatic).reader
     }
 
     @Test(arguments: [1, 3, 1_000]) func aGoodAnswerIsRead(pieces: Int) {
-        let (reader, transcript) = read(
+        let reader = read(
             "{\"type\":\"partial\",\"text\":\"go\"}\n{\"type\":\"final\",\"text\":\"go on\"}",
-            status: 200, mediaType: "application/json", pieces: pieces)
+            status: 200, pieces: pieces)
         #expect(reader.failure == nil)
-        #expect(transcript.text == "go on")
+        #expect(reader.transcript.text == "go on")
         #expect(reader.message == nil)
     }
 
     @Test func aRefusalIsNoTranscriptButHasAMessage() {
-        let (reader, transcript) = read(
-            "{\"error\":\"quota is used up\"}", status: 429, mediaType: "application/json")
+        let reader = read("{\"error\":\"quota is used up\"}", status: 429)
         #expect(reader.failure == nil)
-        #expect(transcript.text == "")
+        #expect(reader.transcript.text == "")
         #expect(reader.message == "quota is used up")
     }
 
     @Test func aHugeRefusalIsBounded() {
-        let (reader, _) = read(
+        let reader = read(
             String(repeating: "x", count: 1 << 20), status: 500, mediaType: "text/plain",
             pieces: 100_000)
         #expect((reader.message?.utf8.count ?? 0) < 1_000)
     }
 
     @Test func theFirstFailureCounts() {
-        let (reader, transcript) = read(
-            "{\"text\": \"a\"} ] {\"text\": \"b\"}", status: 200, mediaType: "application/json",
-            pieces: 1)
+        let reader = read("{\"text\": \"a\"} ] {\"text\": \"b\"}", status: 200, pieces: 1)
         guard case .notJSON(let offset, _)? = reader.failure else {
             Issue.record("\(String(describing: reader.failure))")
             return
         }
         #expect(offset == 14)
-        #expect(transcript.text != "b")
+        #expect(reader.transcript.text != "b")
     }
 }
 
@@ -95,20 +98,11 @@ import Testing
         return answers
     }
 
-    /// Reads an answer whose bytes come in pieces, and what was heard before its end.
     private func read(
         _ pieces: [ArraySlice<UInt8>], of answer: Cassette.Response, by rule: AnswerRule
     ) -> (reader: AnswerReader, partials: [String]) {
-        var reader = AnswerReader(rule: rule)
-        reader.begin(
-            status: answer.status,
-            AnswerHead(headers: answer.headers.map { ($0.name.lowercased(), $0.value) }))
-        var partials: [String] = []
-        for piece in pieces.map({ Array($0) }) where reader.accumulate(piece.span) {
-            partials.append(reader.transcript.displayText)
-        }
-        if reader.finish() { partials.append(reader.transcript.displayText) }
-        return (reader, partials)
+        let headers = answer.headers.map { (name: $0.name.lowercased(), value: $0.value) }
+        return readAnswer(pieces, status: answer.status, AnswerHead(headers: headers), by: rule)
     }
 
     /// What a reader makes of an answer whose bytes come in two pieces.
