@@ -92,7 +92,7 @@ import Testing
                 guard let move = moves.randomElement(using: &random) else { break }
                 world.make(move)
             }
-            faults = Tree.finished(world).faults
+            faults = Tree.finished(world)
         }
         #expect(faults.isEmpty, "seed \(random.seed)")
     }
@@ -209,7 +209,7 @@ private struct Tree {
         // Wherever it stands: what ends a take that is stuck may come much later, or never. What is
         // owed is one of the moves, so that of a way that goes on its end tells.
         let goesOn = world.ending == nil && world.next.map(moves.contains) == true
-        faults = goesOn ? world.faults : Self.finished(world).faults
+        faults = goesOn ? world.faults : Self.finished(world)
         guard !moves.isEmpty else { return count += 1 }
         for move in moves {
             var next = world
@@ -219,14 +219,13 @@ private struct Tree {
     }
 
     /// Lets happen what is owed, after which there is an outcome, and one only.
-    static func finished(_ world: TakeWorld) -> (faults: [String], ending: TakeMachine.Ending?) {
-        if world.moves.last == .abandoned { return (world.faults, world.ending) }
+    static func finished(_ world: TakeWorld) -> [String] {
+        if world.moves.last == .abandoned { return world.faults }
         var world = world
         for _ in 0..<20 {
             guard world.ending == nil, let move = world.next else { break }
             world.make(move)
         }
-        let isStuck = world.ending == nil
-        return (world.faults + (isStuck ? ["no end after \(world.moves)"] : []), world.ending)
+        return world.faults + (world.ending == nil ? ["no end after \(world.moves)"] : [])
     }
 }
