@@ -24,6 +24,8 @@ import Testing
             try advice(302, "302 Found", fields: ("location", "https://b/x\u{1b}"))
                 == .elsewhere(location: "https://b/x"))
         #expect(
+            try advice(302, fields: ("location", "/in")) == .elsewhere(location: "https://h/in"))
+        #expect(
             try advice(405, fields: ("allow", "GET, HEAD")) == .otherMethod(allowed: "GET, HEAD"))
         let basic = ("www-authenticate", "Basic realm=\"x\"")
         #expect(try advice(401, fields: basic) == .schemes("Basic"))

@@ -20,11 +20,11 @@ import Testing
 
     @Test(
         arguments: [
-            (.tokenRefused(status: 401, message: nil), 1),
+            (.tokenRefused(status: 401, message: nil), 1), (.secretMissing(reason: ""), 1),
             (.redirectRefused(location: "", reason: ""), 2),
             (.insecure(reason: "", host: ""), 4), (.notTLS(reason: "", host: ""), 4),
             (.notDelivered(.cannotConnect(""), host: ""), 4),
-            (.notDelivered(.cannotResolve(""), host: ""), 4),
+            (.notDelivered(.cannotResolve(""), host: ""), 4), (.proxyRefused(status: 407), 4),
         ] as [(TakeFailure, Int)])
     func theGateClosesAtOnceWhatAFailureConcerns(_ failure: TakeFailure, _ count: Int) throws {
         let services = try Self.services.map { try service($0.url, token: $0.token) }
