@@ -101,29 +101,6 @@ import Testing
         for listener in listeners { #expect(await listener.wait { $0.ends == 3 }) }
     }
 
-    @Test func aPressInsideTheTailGoesOnWithTheSameTake() async throws {
-        let card = try VirtualMicrophone()
-        let server = try RecordingServer(otherwise: .answer(text: "heard"))
-        let bench = try Bench()
-        let url = server.url()
-        let dictation = try Dictation { _ in
-            // No take is what the closure answers when it cannot start one.
-            try? bench.start(Microphone(device: card.deviceName), to: url) {
-                $0.capture.tail = Tail(usual: .seconds(600))
-            }
-        }
-        defer { dictation.shutDown() }
-        let listener = Listener(dictation)
-        #expect(await dictation.reply(to: .start) == .started(1))
-        #expect(await listener.wait(for: .recording))
-        #expect(await dictation.reply(to: .stop) == .stopped(1))
-        #expect(await dictation.reply(to: .start) == .resumed(1))
-        #expect(await listener.wait { $0.phases == [.arming, .recording, .tail, .recording] })
-        card.unplug(.afterRing)
-        #expect(await listener.wait(forOutcomes: 1))
-        #expect(server.requests.count == 1)
-    }
-
     @Test func aPauseIsAnsweredOnceTheMicrophoneIsClosed() async throws {
         let card = try VirtualMicrophone()
         let server = try RecordingServer(otherwise: .answer(text: "heard"))
