@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import TestSupport
-import Testing
 
 @testable import Utter
 
@@ -13,8 +12,9 @@ final class FaultBench: Sendable {
         pausesAfterRelease: [.milliseconds(10), .milliseconds(20), .milliseconds(30)],
         longestRetryAfter: .seconds(30), unknownOutcome: .resend)
 
-    let folder: TemporaryFolder
-    let pipeline: Pipeline
+    private let bench: Bench
+    var folder: TemporaryFolder { bench.folder }
+    var pipeline: Pipeline { bench.pipeline }
     let ledger = TakeLedger()
     let server: RecordingServer
     /// The audio of every take.
@@ -24,17 +24,13 @@ final class FaultBench: Sendable {
 
     /// Prepares takes of `byteCount` bytes of PCM, which differ from place to place.
     init(byteCount: Int = 16_000) throws {
-        folder = try TemporaryFolder()
-        pipeline = try Pipeline(
-            spool: Spool(at: folder.path("state"), retention: .withoutAnsweredAudio))
+        bench = try Bench()
         server = try RecordingServer(otherwise: ledger.script)
         var random = SeededRandom(seed: 7)
         noise = random.noise(count: byteCount / 2)
         samples = WAVBytes.pcm(noise)
-        path = try folder.write(WAVBytes.speech(noise), to: "take.wav")
+        path = try bench.folder.write(WAVBytes.speech(noise), to: "take.wav")
     }
-
-    deinit { pipeline.shutDown() }
 
     /// Where a take goes when it goes through `proxy`.
     func plan(
@@ -58,7 +54,7 @@ final class FaultBench: Sendable {
 
     /// Records a take and sends it while it is recorded.
     func start(_ plan: DeliveryPlan, pace: Pace = .unpaced) -> Take {
-        pipeline.start(TakePlan(source: FileReplay(path: self.path, pace: pace), delivery: plan))
+        pipeline.start(TakePlan(source: self.source(pace: pace), delivery: plan))
     }
 
     /// Records a take from a speaker who says all of it and does not fall silent.
@@ -68,17 +64,7 @@ final class FaultBench: Sendable {
     }
 
     func resend(_ outcome: TakeOutcome, by plan: DeliveryPlan) async throws -> TakeOutcome {
-        let kept = try #require(pipeline.spool).store().find(outcome.id.text)
-        let deadline = ContinuousClock.now + .patience
-        while true {
-            do throws(TakeStoreError) {
-                return await (try pipeline.resend(kept, by: plan)).outcome
-            } catch {
-                // The run before lets go of the take when the disk has all of it.
-                guard case .inUse = error, .now < deadline else { throw error }
-                await pipeline.settled()
-            }
-        }
+        try await bench.resend(outcome, by: plan)
     }
 
     /// Says why a take that should have arrived is not as it should be, or returns nil.

@@ -148,29 +148,23 @@ import Testing
     /// The length of each file, none of which takes room: more than a test's disk has.
     private static let size = 1 << 42
 
-    private let folder: TemporaryFolder
+    private let bench: SpoolBench
     private let store: TakeStore
     /// Answered takes whose text was handed over, oldest first.
     private let released: [TakeID]
     private let removed: TakeID
 
     init() throws {
-        folder = try TemporaryFolder()
-        store = try TakeStore(stateFolder: folder.path("state"))
-        released = try (0..<3).map { number in
-            try #require(TakeID("2026110\(number + 1)-120000-abcdefghjkmn"))
+        let bench = try SpoolBench()
+        let ids = try (0...3).map { number in
+            let take = try bench.keep(number) { ($0.state, $0.isReleased) = (.answered, true) }
+            let file = try #require(take.audioPath)
+            // Nothing is left of its blocks.
+            try #require(truncate(file, 0) == 0 && truncate(file, Self.size) == 0)
+            return take.id
         }
-        removed = try #require(TakeID("20261105-120000-abcdefghjkmn"))
-        for id in released + [removed] {
-            let take = try store.makeTake(id)
-            var manifest = TakeManifest(
-                id: id, created: Date(), audio: "audio.wav", format: "pcm", source: "", url: "")
-            (manifest.state, manifest.isReleased) = (.answered, true)
-            try take.save(manifest)
-            let file = try folder.write([], to: "state/takes/\(id.text)/audio.wav")
-            try #require(truncate(file, Self.size) == 0)
-            take.unlock()
-        }
+        (self.bench, store) = (bench, try bench.spool.store())
+        (released, removed) = (Array(ids.dropLast()), ids[3])
         #expect(try store.setAside(try store.take(removed)))
         SpoolRules(
             SpoolLimits(takes: 10, bytes: .max, free: 0),
@@ -183,7 +177,7 @@ import Testing
         let free = try #require(store.takes.freeByteCount)
         return try Pipeline(
             spool: Spool(
-                at: folder.path("state"),
+                at: bench.folder.path("state"),
                 limits: SpoolLimits(takes: 10, bytes: .max, free: free + more)))
     }
 

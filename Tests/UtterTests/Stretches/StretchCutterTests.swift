@@ -96,11 +96,7 @@ import Testing
         powers.add(1e6, upTo: 49_600)
         powers.add(1, upTo: 54_400)
         powers.add(1e6, upTo: 64_000)
-        let encoder = try format.makeEncoder()
-        var bytes: [UInt8] = []
-        try encoder.begin(into: &bytes)
-        try encoder.encode(speech.samples.span, into: &bytes)
-        try encoder.finish(into: &bytes)
+        let bytes = try format.file(of: speech.samples)
         let journal = Journal()
         try journal.append(bytes.span)
         let request = CutRequest(

@@ -62,8 +62,7 @@ import Testing
     ) async throws -> TakeOutcome {
         let plan = try Bench.plan(
             by: Self.profile(server, limits), over: lines, format: format, retry: retry)
-        let path = try bench.folder.write(WAVBytes.speech(speech.samples), to: "speech.wav")
-        let take = try bench.start(FileReplay(path: path, pace: .unpaced), to: server.url()) {
+        let take = try bench.replay(speech.samples, to: server.url()) {
             ($0.delivery, $0.isCompleteSoon) = (plan, true)
         }
         return try await take.end()
