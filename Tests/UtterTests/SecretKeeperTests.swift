@@ -11,8 +11,6 @@ import Testing
 
 /// Which question is asked when, and whom its answer serves.
 @Suite struct SecretKeeperTests {
-    private static let command = SecretSource.command("pass speech")
-
     /// An owner who answers by a script, and writes down what was asked.
     private final class Owner: Sendable {
         let asked = Mutex<[SecretQuestion]>([])
@@ -47,10 +45,11 @@ import Testing
     }
 
     private func service(
-        _ origin: String = "https://speech.example", from source: SecretSource = command
+        _ origin: String = "https://speech.example"
     ) throws -> RecognitionService {
         try RecognitionService(
-            url: ServiceURL("\(origin)/v1"), credential: Credential(askedOf: source))
+            url: ServiceURL("\(origin)/v1"),
+            credential: Credential(askedOf: .command("pass speech")))
     }
 
     private func secret(

@@ -101,9 +101,8 @@ extension TakeOutcome {
 
 extension [ServerStep] {
     /// Reads the whole request, then answers in JSON.
-    static func json(_ text: String, status: Int = 200) -> [ServerStep] {
+    static func json(_ text: String) -> [ServerStep] {
         .answer(
-            status: status,
             headers: [TestSupport.HeaderField("Content-Type", "application/json")], text: text)
     }
 }

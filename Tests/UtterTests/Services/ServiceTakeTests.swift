@@ -186,9 +186,11 @@ import Testing
 
     // MARK: - Limits
 
-    /// Of a service that gets no stretches.
-    private func limited(_ server: RecordingServer, _ limits: String) -> String {
-        "url = '\(server.url())'\nstretches.enabled = false\n[limits]\n\(limits)"
+    /// A service that gets no stretches unless told otherwise.
+    private func limited(
+        _ limits: String, at url: String = "http://127.0.0.1:9/", hasStretches: Bool = false
+    ) -> String {
+        "url = '\(url)'\nstretches.enabled = \(hasStretches)\n[limits]\n\(limits)"
     }
 
     /// A recording of 2.4 s has 76,800 bytes of samples, and 8000 in another form.
@@ -211,12 +213,7 @@ import Testing
         _ limit: String
     ) throws {
         let plan = try Bench.plan(
-            by: """
-                url = 'http://127.0.0.1:9/'
-                stretches.enabled = \(hasStretches)
-                [limits]
-                \(limits)
-                """, format: format)
+            by: limited(limits, hasStretches: hasStretches), format: format)
         let byteCount = format.bodyOffset + (format == .pcm ? 76_800 : 8_000)
         let failure = plan.limitFailure(frames: 38_400, byteCount: byteCount)
         let reason = "it \(what), and the service \(limit)"
@@ -251,13 +248,15 @@ import Testing
     @Test(arguments: ["seconds = 2.4", "bytes = 76800\nshortest-seconds = 2.4"])
     func whatIsWithinTheLimitsIsSent(_ limits: String) async throws {
         let server = try RecordingServer(otherwise: .answer(text: "heard"))
-        let outcome = try await bench.send(by: limited(server, limits), format: .pcm)
+        let outcome = try await bench.send(
+            by: limited(limits, at: server.url()), format: .pcm)
         #expect(outcome.text == "heard" && outcome.notices.isEmpty)
     }
 
     @Test func whatIsRelayedIsKeptWholeAndItsRequestBrokenOff() async throws {
         let server = try RecordingServer(otherwise: .answer(text: "heard"))
-        let plan = try Bench.plan(by: limited(server, "seconds = 0.3"), format: .pcm)
+        let plan = try Bench.plan(
+            by: limited("seconds = 0.3", at: server.url()), format: .pcm)
         let outcome = try await bench.start(
             FileReplay(path: Clip.digits.path, pace: .realTime), to: server.url()
         ) { $0.delivery = plan }.end()
@@ -275,9 +274,9 @@ import Testing
             ("seconds = 60", 8_000, nil),
         ] as [(String, Int?, Duration?)])
     func aVoiceIsStoppedAtTheLimit(_ limits: String, _ own: Int?, _ limit: Duration?) throws {
-        let text = "url = 'http://127.0.0.1:9/'\nstretches.enabled = false\n[limits]\n\(limits)"
         var plan = TakePlan(
-            source: Microphone(device: "default"), delivery: try Bench.plan(by: text, format: .pcm))
+            source: Microphone(device: "default"),
+            delivery: try Bench.plan(by: limited(limits), format: .pcm))
         plan.capture.longestFrames = own
         #expect(plan.serviceLimit(of: plan.source()) == limit)
         #expect(plan.capture.limited(to: limit).longestFrames == 8_000)

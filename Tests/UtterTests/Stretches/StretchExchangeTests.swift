@@ -48,9 +48,9 @@ import Testing
     /// An exchange of a recording that is cut each ten seconds.
     static func cut(
         _ seconds: Int, limits: String = "seconds = 12", lines: String = "",
-        from progress: ExchangeProgress? = nil, retry: RetryPolicy = .never
+        retry: RetryPolicy = .never
     ) throws -> StretchExchange {
-        var exchange = StretchExchange(try plan(limits, lines, retry: retry), from: progress)
+        var exchange = StretchExchange(try plan(limits, lines, retry: retry))
         let whole = recording(seconds, isComplete: true)
         guard case .cut(let request)? = exchange.need(of: whole) else { return exchange }
         #expect(request.start.frame == 0 && request.end == place(seconds))

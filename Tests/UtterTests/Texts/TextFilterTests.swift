@@ -35,10 +35,7 @@ struct TextFilterTests {
     @Test(arguments: [
         ("cat", said), ("sed 's/ten/10/'", "we go to the market and buy 10 apples for you"),
         ("printf '\\n\\n'; cat; echo; echo", said),
-        (
-            "sed 's/ten apples/tenapples/'",
-            "we go to the market and buy tenapples for you"
-        ),
+        ("sed 's/ten apples/tenapples/'", "we go to the market and buy tenapples for you"),
         ("printf '\\033[31m'; cat", said),
         // It reads nothing, and a child of it holds the pipe open.
         ("sleep 600 & echo '\(said)'", said),
@@ -56,11 +53,8 @@ struct TextFilterTests {
         ("tr a-z A-Z | rev", "dropped 11 of 11 words"),
     ])
     func aFilterThatDoesNotFilterIsRefused(_ command: String, _ reason: String) throws {
-        guard case .refused(let told) = try filter(command) else {
-            Issue.record("\(command) was taken")
-            return
-        }
-        #expect(told == "the filter \(reason); the text is the one before it")
+        let told = "the filter \(reason); the text is the one before it"
+        #expect(try filter(command) == .refused(told))
     }
 
     @Test func aFilterThatHangsIsEndedWithAllThatItHasStarted() async throws {
@@ -130,14 +124,9 @@ struct TextFilterTests {
         let result = try filter("\(model) small http://127.0.0.1:\(server.port)") {
             $0.time = .patience
         }
-        if isTaken {
-            #expect(result == .text("We go to the market and buy ten apples for you."))
-        } else {
-            guard case .refused = result else {
-                Issue.record("\(result)")
-                return
-            }
-        }
+        let isText = result == .text("We go to the market and buy ten apples for you.")
+        let isRefused = if case .refused = result { true } else { false }
+        #expect(isTaken ? isText : isRefused, "\(result)")
         let request = try #require(server.requests.first)
         #expect(request.requestLine.hasPrefix("POST /api/generate "))
         let body = String(decoding: request.body, as: UTF8.self)
@@ -178,9 +167,7 @@ final class RuledTakeTests: Sendable {
     private func take(
         _ bench: Bench, answer: String = RuledTakeTests.answer, filteredBy command: String? = nil
     ) throws -> Take {
-        let server = try RecordingServer(
-            otherwise: .answer(
-                headers: [HeaderField("Content-Type", "application/json")], text: answer))
+        let server = try RecordingServer(otherwise: .json(answer))
         var plan = try Bench.plan(
             by: """
                 url = "\(server.url())"

@@ -15,12 +15,12 @@ import Testing
 
     private func exchange(
         _ kind: UploadProtocol = .resumable, from progress: ExchangeProgress? = nil,
-        unknown: UnknownOutcome = .resend, takenBefore: Int = 0
+        unknown: UnknownOutcome = .resend
     ) throws -> UploadExchange {
         let service = try RecognitionService(url: ServiceURL(Self.host + "/recognize"))
         var plan = DeliveryPlan(service: service, format: .wav, retry: FaultBench.quick)
         plan.retry.unknownOutcome = unknown
-        return UploadExchange(kind, plan, from: progress, takenBefore: takenBefore)
+        return UploadExchange(kind, plan, from: progress)
     }
 
     private func head(_ fields: [(String, String)]) -> AnswerHead {
@@ -28,10 +28,8 @@ import Testing
     }
 
     /// The first request breaks after the service has named the upload.
-    private func broken(
-        _ kind: UploadProtocol = .resumable, unknown: UnknownOutcome = .resend
-    ) throws -> UploadExchange {
-        var exchange = try exchange(kind, unknown: unknown)
+    private func broken() throws -> UploadExchange {
+        var exchange = try exchange()
         _ = exchange.begin(isComplete: true)
         exchange.learn(from: head(Self.invitation))
         _ = exchange.follow(sent: 1_000, isBodyComplete: false)

@@ -17,10 +17,10 @@ import Testing
     static let page = [("content-type", "text/html; charset=utf-8")]
 
     private func exchange(
-        _ kind: UploadProtocol = .tus, largest: Int? = nil, empty: EmptyAnswer = .stored
+        _ kind: UploadProtocol = .tus, largest: Int? = nil
     ) throws -> UploadExchange {
         var service = try RecognitionService(url: ServiceURL("http://127.0.0.1:9/files"))
-        service.answer.empty = empty
+        service.answer.empty = .stored
         service.exchange = .upload(kind, largest: largest)
         return UploadExchange(
             kind, DeliveryPlan(service: service, format: .wav, retry: FaultBench.quick))

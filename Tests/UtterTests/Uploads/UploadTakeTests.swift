@@ -7,7 +7,6 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import Capture
 @testable import SpeechService
 @testable import Utter
 
@@ -81,11 +80,7 @@ import Testing
     }
 
     private func check(_ outcome: TakeOutcome, _ store: Store) {
-        guard case .success(let words) = outcome.result else {
-            Issue.record("\(outcome.result)")
-            return
-        }
-        #expect(words.text == "well")
+        #expect(outcome.text == "well")
         let isSame = store.bytes == WAVBytes.pcm(Self.sound)
         #expect(isSame, "\(store.bytes.count) bytes came")
         #expect(outcome.imbalance == nil)
@@ -158,19 +153,14 @@ import Testing
         let take = try replay(by: bench, to: server, retry: .never)
         #expect(await bench.wait(untilUploadOf: take))
         isHeard.open()
-        guard case .failure = try await take.end().result else {
-            Issue.record("the service has answered")
-            return
-        }
+        let broken = try await take.end()
+        #expect(throws: TakeFailure.self) { try broken.result.get() }
         let manifest = try await bench.manifest(of: take)
         #expect(manifest.progress?.values["upload"]?.hasSuffix("/uploads/secret") == true)
         // What the disk tells a person does not have it.
         #expect(manifest.history?.contains { $0.url?.contains("secret") == true } == false)
-        let kept = try bench.spool.store().find(take.id.text)
         let count = server.requests.count
-        await bench.pipeline.settled()
-        let again = try bench.pipeline.resend(kept, by: take.delivery)
-        check(try await again.end(), store)
+        check(try await bench.resend(broken, by: take.delivery), store)
         #expect(server.requests[count...].map(\.method) == ["HEAD", "PATCH"])
     }
 
@@ -245,8 +235,9 @@ import Testing
             ? [(seconds: 360, piece: 16 << 10)] : [(3_600, 64 << 10)])
     func anHourOfOffsetsEndsInOneRun(_ seconds: Int, _ piece: Int) async throws {
         var random = SeededRandom(seed: 12)
-        let second = WAVBytes.pcm(random.noise(count: 16_000))
-        let sound = Array(repeatElement(second, count: seconds).joined())
+        let second = random.noise(count: 16_000)
+        let samples = Array(repeatElement(second, count: seconds).joined())
+        let sound = WAVBytes.pcm(samples)
         let offsets = stride(from: piece, through: sound.count, by: piece).flatMap { count in
             let head = "HTTP/1.1 104 Upload Resumption Supported\r\nUpload-Offset: \(count)\r\n\r\n"
             return [ServerStep.readBody(bytes: count), .sendRaw(Array(head.utf8))]
@@ -257,11 +248,7 @@ import Testing
             ]
         ])
         let bench = try Bench()
-        let path = try bench.folder.write(
-            WAVBytes.file([
-                WAVBytes.chunk("fmt ", WAVBytes.format()), WAVBytes.chunk("data", sound),
-            ]), to: "hour.wav")
-        let take = try bench.start(FileReplay(path: path, pace: .unpaced), to: server.url()) {
+        let take = try bench.replay(samples, to: server.url()) {
             $0.delivery.service.exchange = .upload(.resumable)
         }
         let outcome = try await take.end()
