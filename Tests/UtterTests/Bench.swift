@@ -101,15 +101,11 @@ final class Bench: Sendable {
     }
 
     /// Waits until the disk has the URL of a take's upload.
-    ///
-    /// - Returns: false when that was not so in time.
     func wait(untilUploadOf take: Take) async -> Bool {
         await wait(untilDiskSaysOf: take) { $0.progress?.values["upload"] != nil }
     }
 
     /// Waits until the disk has the whole recording of a take, and its length.
-    ///
-    /// - Returns: false when that was not so in time.
     func wait(untilSealOf take: Take) async -> Bool {
         await wait(untilDiskSaysOf: take) { $0.byteCount != nil }
     }

@@ -60,7 +60,8 @@ import Testing
 /// `Tests/UtterTests/Fixtures/Requests` has it.
 ///
 /// Parts stand between lines `%%`. The first has the words that are said, variables behind `$`, and
-/// lines of a profile that extends the shipped one behind `*`; `{server}` is where the service is. Then requests and the bodies of their answers alternate, and the last part is the transcript.
+/// lines of a profile that extends the shipped one behind `*`; `{server}` is where the service is.
+/// Then requests and the bodies of their answers alternate, and the last part is the transcript.
 struct ProfileConversation {
     var setting: [Substring]
     var requests: [String] = []
