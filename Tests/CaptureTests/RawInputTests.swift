@@ -91,19 +91,6 @@ import Testing
         #expect(try source.record().samples == samples)
     }
 
-    @Test func aStopEndsTheInputAtOnce() throws {
-        let pipe = try TestPipe()
-        let source = FileReplay.raw(pipe)
-        _ = try source.open()
-        var received: [Int16] = []
-        try pipe.write([1, 0])
-        #expect(try source.readOnce(room: 10, into: &received) == .frames(1))
-        try pipe.write([2, 0])
-        source.requestStop()
-        #expect(try source.readOnce(room: 10, into: &received) == .end)
-        #expect(received == [1])
-    }
-
     @Test func whatCannotBeReadSaysWhy() throws {
         let closed = FileReplay.samples(of: 987_654, name: "it", rawFormat: .speech, pace: .unpaced)
         #expect(throws: CaptureError.cannotOpen(name: "it", reason: "Bad file descriptor")) {

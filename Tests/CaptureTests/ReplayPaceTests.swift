@@ -31,11 +31,6 @@ import Testing
         let (raw, now) = (WAVBytes.pcm(samples), clock.now)
         switch input {
         case .wavFile: return try wavFile(pace).record(clock: clock)
-        case .wavPipe, .opusPipe:
-            let pipe = try TestPipe(
-                input == .wavPipe ? WAVBytes.speech(samples) : oggOpus(samples))
-            return try FileReplay.samples(of: pipe.readEnd, name: "pipe", pace: pace, now: now)
-                .record(clock: clock)
         case .rawFile:
             let file = Glibc.open(try folder.write(raw, to: "audio.raw"), O_RDONLY | O_CLOEXEC)
             try #require(file >= 0)
@@ -43,12 +38,15 @@ import Testing
             return try FileReplay.samples(
                 of: file, name: "file", rawFormat: .speech, pace: pace, now: now
             ).record(clock: clock)
-        case .rawPipe:
+        case .wavPipe, .opusPipe, .rawPipe:
+            let isRaw = input == .rawPipe
+            let coded = try input == .opusPipe ? oggOpus(samples) : WAVBytes.speech(samples)
+            let bytes = isRaw ? raw : coded
             // What was read before is not played twice.
-            let pipe = try TestPipe(Array(raw.dropFirst(4)))
+            let pipe = try TestPipe(Array(bytes.dropFirst(4)))
             return try FileReplay.samples(
-                of: pipe.readEnd, name: "pipe", rawFormat: .speech, pace: pace,
-                prefix: Array(raw.prefix(4)), now: now
+                of: pipe.readEnd, name: "pipe", rawFormat: isRaw ? .speech : nil, pace: pace,
+                prefix: Array(bytes.prefix(4)), now: now
             ).record(clock: clock)
         }
     }
@@ -96,27 +94,37 @@ import Testing
         #expect(received == Array(samples.prefix(960)))
     }
 
-    @Test func aPipeThatIsLateMakesTheReplayWaitForAWholePeriod() throws {
+    @Test(arguments: [false, true])
+    func aPipeThatIsLateMakesTheReplayWaitForAWholePeriod(isRaw: Bool) throws {
+        let bytes = isRaw ? WAVBytes.pcm(samples) : WAVBytes.speech(samples)
+        let start = isRaw ? 0 : 44
         let pipe = try TestPipe()
+        try pipe.write(Array(bytes[..<(start + 700)]))
         let source = FileReplay.samples(
-            of: pipe.readEnd, name: "pipe", rawFormat: .speech, pace: .realTime, now: clock.now)
+            of: pipe.readEnd, name: "pipe", rawFormat: isRaw ? .speech : nil, pace: .realTime,
+            now: clock.now)
         _ = try source.open()
         defer { source.close() }
         var received: [Int16] = []
         func read() throws -> SourceRead { try source.readOnce(room: 4_096, into: &received) }
-        let bytes = WAVBytes.pcm(samples)
-        try pipe.write(Array(bytes[..<300]))
         #expect(try read() == .wait(.until(clock.start + .milliseconds(20))))
-        clock.advance(by: .milliseconds(20))
+        clock.advance(by: .milliseconds(40))
+        #expect(try read() == .frames(320))
+        // 30 frames are there, which is not a period.
         #expect(try read() == .wait(.forDescriptors))
-        try pipe.write(Array(bytes[300..<900]))
+        var events = PolledDescriptors()
+        source.addDescriptors(to: &events)
+        #expect(events.descriptors.map(\.fd) == [pipe.readEnd])
+        try pipe.write(Array(bytes[(start + 700)..<(start + 1_500)]))
         #expect(try read() == .frames(320))
         pipe.closeWriteEnd()
-        #expect(try read() == .wait(.until(clock.start + .microseconds(28_125))))
-        clock.advance(by: .milliseconds(20))
-        #expect(try read() == .frames(130))
+        #expect(try read() == .wait(.until(clock.start + .microseconds(46_875))))
+        clock.advance(by: .seconds(5))
+        #expect(try read() == .frames(110))
         #expect(try read() == .end)
-        #expect(received == Array(samples.prefix(450)))
+        #expect(received == Array(samples.prefix(750)))
+        let warning = "'pipe' breaks off; what is there was taken"
+        #expect(source.warning == (isRaw ? nil : warning))
     }
 
     @Test func aBufferSmallerThanAPeriodStillGetsEverything() throws {
