@@ -55,6 +55,14 @@ import Testing
         return try id(name)
     }
 
+    /// Makes a take whose audio is on the disk as far as so many bytes, perhaps with its manifest.
+    private func leaveOnDisk(_ id: TakeID, _ count: Int, _ manifest: TakeManifest? = nil) throws {
+        let take = try store.makeTake(id)
+        try scratch.write(Array(bytes.prefix(count)), to: "utter/takes/\(id.text)/audio.wav")
+        if let manifest { try take.save(manifest) }
+        take.unlock()
+    }
+
     /// The audio of all takes, once those are brought to an end whose program died.
     private func recovered() throws -> [[UInt8]] {
         rings.adoptOrphans { store }
@@ -78,11 +86,7 @@ import Testing
     @Test(arguments: [(0, 0), (0, 44), (0, 5_000), (5_000, 5_000), (5_000, 9_000)])
     func aTakeGetsWhatTheDiskDoesNotHave(consumed: Int, onDisk: Int) throws {
         let id = try leaveRing(consuming: consumed)
-        let take = try store.makeTake(id)
-        try scratch.write(
-            Array(bytes.prefix(onDisk)), to: "utter/takes/\(id.text)/audio.wav")
-        if onDisk > 0 { try take.save(try manifest()) }
-        take.unlock()
+        try leaveOnDisk(id, onDisk, onDisk > 0 ? manifest() : nil)
         #expect(try recovered() == [bytes])
         #expect(names == [])
     }
@@ -96,15 +100,9 @@ import Testing
     func attemptsThatHadBegunAreNotForgotten(onDisk: Int, known: Int?) throws {
         let id = try leaveRing(consuming: onDisk, attempts: 2)
         if onDisk > 0 {
-            let take = try store.makeTake(id)
-            try scratch.write(
-                Array(bytes.prefix(onDisk)), to: "utter/takes/\(id.text)/audio.wav")
-            if let known {
-                var manifest = try manifest()
-                if known > 0 { manifest.beginTransfer(known, at: Date(), to: manifest.url) }
-                try take.save(manifest)
-            }
-            take.unlock()
+            var saved = try manifest()
+            if let known, known > 0 { saved.beginTransfer(known, at: Date(), to: saved.url) }
+            try leaveOnDisk(id, onDisk, known == nil ? nil : saved)
         }
         #expect(try recovered() == [bytes])
         let manifest = try store.take(id).manifest()
@@ -128,9 +126,7 @@ import Testing
             let isWritten = producer.write(Array(bytes[12_000...]).span)
             #expect(isWritten)
         }
-        try store.makeTake(try id(1)).unlock()
-        try scratch.write(
-            Array(bytes.prefix(12_000)), to: "utter/takes/\(try id(1).text)/audio.wav")
+        try leaveOnDisk(id(1), 12_000)
         #expect(try recovered() == [bytes])
     }
 
@@ -146,8 +142,7 @@ import Testing
                 scratch.path("run/utter/rings/\(other)-\(id.text)")) == 0)
         #expect(try recovered() == [])
         #expect(names.count == 1)
-        try store.makeTake(id).unlock()
-        try scratch.write(Array(bytes.prefix(44)), to: "utter/takes/\(id.text)/audio.wav")
+        try leaveOnDisk(id, 44)
         #expect(try recovered() == [bytes])
         #expect(names == [])
     }
@@ -186,11 +181,7 @@ import Testing
     @Test(arguments: ["{}", "consumed", "text"])
     func aBadRingHoldsUpNoRecovery(_ flaw: String) throws {
         let id = try leaveRing(consuming: 9_000)
-        let take = try store.makeTake(id)
-        try scratch.write(
-            Array(bytes.prefix(9_000)), to: "utter/takes/\(id.text)/audio.wav")
-        if flaw != "text" { try take.save(try manifest()) }
-        take.unlock()
+        try leaveOnDisk(id, 9_000, flaw == "text" ? nil : manifest())
         let name = "run/utter/rings/\(try #require(names.first))"
         var ring = try scratch.read(name)
         switch flaw {
@@ -246,8 +237,7 @@ import Testing
     /// that looks at a copy of them does not.
     @Test(arguments: [true, false]) func aTakeGetsItsRingByAnyPath(_ isCopy: Bool) throws {
         let id = try leaveRing(consuming: 44, named: 2)
-        try store.makeTake(id).unlock()
-        try scratch.write(Array(bytes.prefix(44)), to: "utter/takes/\(id.text)/audio.wav")
+        try leaveOnDisk(id, 44)
         let path = scratch.path("other/utter")
         if isCopy {
             _ = try scratch.folder("other")
