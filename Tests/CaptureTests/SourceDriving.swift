@@ -75,7 +75,7 @@ extension CaptureSource {
 extension FileReplay {
     /// Raw samples in a pipe, which nothing holds back.
     static func raw(
-        _ pipe: TestPipe, _ format: StreamFormat = .speech, name: String = "pipe"
+        _ pipe: TestPipe, _ format: StreamFormat, name: String = "pipe"
     ) -> FileReplay {
         .samples(of: pipe.readEnd, name: name, rawFormat: format, pace: .unpaced)
     }

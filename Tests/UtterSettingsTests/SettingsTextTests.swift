@@ -56,14 +56,7 @@ import Testing
                 "+9 words = { region = \"west\", tier = \"b\" }",
             ]
         ),
-    ])
-    func aValueIsReplacedWhereItStands(
-        _ path: String, _ literal: String, _ difference: [String]
-    ) throws {
-        #expect(try changed(path, literal) == difference)
-    }
-
-    @Test(arguments: [
+        // Others are new.
         ("device", "\"yeti\"", ["+3 device = \"yeti\""]),
         // Behind the remark that names it.
         ("recording.silence", "\"2s\"", ["+7 silence = \"2s\""]),
@@ -78,7 +71,7 @@ import Testing
             ["+10 [services.other]", "+11 auth.kind = \"none\""]
         ),
     ])
-    func aValueThatIsNotThereGoesIntoItsTable(
+    func aValueIsReplacedWhereItStandsOrGoesIntoItsTable(
         _ path: String, _ literal: String, _ difference: [String]
     ) throws {
         #expect(try changed(path, literal) == difference)

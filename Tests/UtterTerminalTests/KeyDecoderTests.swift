@@ -101,12 +101,8 @@ import Testing
         return bytes.compactMap { decoder.decode($0) }
     }
 
-    @Test(arguments: cases) func whatIsSentIsUnderstood(_ this: Case) {
-        #expect(Self.decode(this.bytes.utf8) == this.inputs)
-    }
-
-    /// A terminal's bytes may come in any pieces, with pauses that are shorter than a key.
-    @Test(arguments: cases) func everySplitMeansTheSame(_ this: Case) {
+    /// Bytes come at once or in any pieces, with pauses that are shorter than a key.
+    @Test(arguments: cases) func whatIsSentIsUnderstoodWhereverItIsSplit(_ this: Case) {
         let bytes = Array(this.bytes.utf8)
         for split in 0...bytes.count {
             var decoder = KeyDecoder()

@@ -117,21 +117,16 @@ import Testing
             lines.joined().filter { $0 != " " } == text.filter { $0 != " " }, "\(lines)")
     }
 
-    @Test func linesBreakBetweenWords() {
-        #expect(
-            TextWidth.wrapped("go forward ten meters", columns: 10) == [
-                "go forward", "ten meters",
-            ])
-        #expect(
-            TextWidth.wrapped("go forwards ten meters", columns: 10) == [
-                "go", "forwards", "ten meters",
-            ])
-        #expect(TextWidth.wrapped("abcdefghij", columns: 4) == ["abcd", "efgh", "ij"])
-        #expect(TextWidth.wrapped("", columns: 4) == [])
-    }
-
-    @Test func wideTextBreaksAnywhere() {
-        #expect(TextWidth.wrapped("私の声はあなた", columns: 5) == ["私の", "声は", "あな", "た"])
+    @Test(arguments: [
+        ("go forward ten meters", 10, ["go forward", "ten meters"]),
+        ("go forwards ten meters", 10, ["go", "forwards", "ten meters"]),
+        ("abcdefghij", 4, ["abcd", "efgh", "ij"]), ("", 4, []),
+        ("私の声はあなた", 5, ["私の", "声は", "あな", "た"]),
+    ])
+    func linesBreakBetweenWordsAndWideTextAnywhere(
+        _ text: String, _ columns: Int, _ lines: [String]
+    ) {
+        #expect(TextWidth.wrapped(text, columns: columns) == lines)
     }
 
     @Test func theEndOfATextBeginsWithAMark() {
