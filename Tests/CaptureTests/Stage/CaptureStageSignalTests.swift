@@ -21,25 +21,19 @@ import Testing
         #expect(bench.end?.hasVoice == nil)
     }
 
-    @Test func aDeviceThatDeliversNothingIsToldAfterASecond() {
-        let bench = CaptureStageBench(CaptureStageScript([.frames(320), .restForEver]))
-        let begin = ContinuousClock.now
-        bench.stage.turn(now: begin)
-        bench.stage.turn(now: begin + .milliseconds(1_000))
-        #expect(bench.signals.isEmpty)
-        bench.stage.turn(now: begin + .milliseconds(1_200))
-        bench.stage.turn(now: begin + .milliseconds(5_000))
-        #expect(bench.signals == [.absent])
-    }
-
-    @Test func framesThatComeAgainAreToldToo() {
+    @Test func aDeviceThatDeliversNothingIsToldOnceAfterASecondAndItsReturnToo() {
         let bench = CaptureStageBench(
-            CaptureStageScript([.frames(320), .rest, .rest, .frames(320), .restForEver]))
+            CaptureStageScript([
+                .frames(320), .rest, .rest, .rest, .rest, .frames(320), .restForEver,
+            ]))
         let begin = ContinuousClock.now
-        bench.stage.turn(now: begin)
-        bench.stage.turn(now: begin + .milliseconds(1_200))
-        bench.stage.turn(now: begin + .milliseconds(1_300))
-        #expect(bench.signals == [.absent, .good])
+        for (milliseconds, told) in [
+            (0, []), (1_000, []), (1_200, [.absent]), (5_000, [.absent]),
+            (5_100, [.absent, .good]),
+        ] as [(Int, [SignalState])] {
+            bench.stage.turn(now: begin + .milliseconds(milliseconds))
+            #expect(bench.signals == told)
+        }
     }
 
     @Test func aWaitForDescriptorsEndsWhenTooLongNothingCame() throws {
