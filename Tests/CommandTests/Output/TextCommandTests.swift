@@ -97,7 +97,7 @@ import Testing
 
     @Test func aWrongSettingIsSaid() async throws {
         try bench.configure("[output]\nto = \"printer\"\n")
-        let result = try await bench.run("--for", "300ms")
+        let result = try await bench.here("--for", "300ms")
         #expect(result.status == .exited(78))
         #expect(result.errorText.contains("'output.to' is 'printer', but must be stdout, copy"))
     }

@@ -140,7 +140,9 @@ import Testing
         #expect(server.connectionCount == 0)
     }
 
-    @Test func aTextThatItsFileDoesNotTakeIsPrinted() async throws {
+    /// The folder goes before the text comes.
+    @Test(arguments: [("-o", "place/note.txt"), ("--output-dir", "place")])
+    func aTextThatItsPlaceDoesNotTakeIsPrinted(_ option: String, _ name: String) async throws {
         let folder = try TemporaryFolder()
         let place = folder.path("place")
         mkdir(place, 0o700)
@@ -150,19 +152,13 @@ import Testing
                 .respond(status: 200, text: "saved words"),
             ])
         let bench = try Bench(server: server)
-        let result = try await bench.run("send", Clip.digits.path, "-o", "\(place)/note.txt")
+        let result = try await bench.run("send", Clip.digits.path, option, folder.path(name))
         #expect(result.status == .exited(74))
         #expect(result.outputText == "saved words\n")
-        #expect(result.errorText.contains("error: -o: '\(place)/note.txt' cannot be written"))
+        let reason =
+            option == "-o" ? "error: -o: '\(place)/note.txt' cannot be written" : "--output-dir: "
+        #expect(result.errorText.contains(reason))
         #expect(try await bench.run("last").outputText == "saved words\n")
-    }
-
-    @Test func theFileOfJsonHasTheObject() async throws {
-        let path = bench.folder.path("note.json")
-        let result = try await bench.run("send", Clip.digits.path, "--json", "-o", path)
-        #expect(result.status == .exited(0), "\(result.errorText)")
-        #expect(result.output.isEmpty)
-        #expect(try ParsedJSON(readFile(path))["text"] == .string("new words"))
     }
 
     @Test func noLineFeedIsWrittenWhenNoneIsWanted() async throws {
@@ -290,20 +286,6 @@ import Testing
         }
         #expect(error?.status == .usage)
         #expect(error?.message.contains("would both become 'same.txt'") == true)
-    }
-
-    @Test func aTextThatTheFolderDoesNotTakeIsPrinted() async throws {
-        let out = bench.folder.path("out")
-        let server = try RecordingServer(
-            otherwise: [
-                .readHead, .readBodyToEnd, .perform { _ in rmdir(out) },
-                .respond(status: 200, text: "saved words"),
-            ])
-        let result = try await bench.run(
-            "send", Clip.digits.path, "--to", server.url(), "--output-dir", out)
-        #expect(result.status == .exited(74))
-        #expect(result.outputText == "saved words\n")
-        #expect(result.errorText.contains("--output-dir: "))
     }
 
     @Test func aNameIsHarmless() {

@@ -64,6 +64,7 @@ struct TextRuleTests {
             ], variables: ["UTTER_TOKEN": "a-secret-token"]
         ).result()
         #expect(result.status == .exited(0), "\(result.errorText)")
+        #expect(result.output.isEmpty)
         let object = try ParsedJSON(readFile(file))
         #expect(object["text"] == .string("the text"))
         #expect(object["raw"] == .string("teh text"))

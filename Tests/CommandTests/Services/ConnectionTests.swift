@@ -151,23 +151,6 @@ import Testing
         #expect(again.outputText == "over two\n", "\(again.errorText)")
     }
 
-    @Test(arguments: ["gzip", "brotli"])
-    func aCompressedAnswerIsRead(_ tool: String) async throws {
-        let body = try await CommandRun.run(
-            tool, ["-c"], input: .bytes(Array(#"{"text":"heard by \#(tool)"}"#.utf8))
-        ).output
-        let headers = [
-            HeaderField("Content-Encoding", tool == "brotli" ? "br" : tool),
-            HeaderField("Content-Type", "application/json"),
-        ]
-        let server = try RecordingServer(
-            otherwise: [
-                .readHead, .readBodyToEnd, .respond(status: 200, headers: headers, body: body),
-            ])
-        let result = try await send(["--to", server.url()])
-        #expect(result.outputText == "heard by \(tool)\n", "\(result.errorText)")
-    }
-
     /// The name is in no file and no DNS: a plug-in of the name service knows its ASCII form.
     @Test(
         .enabled(if: NameService.isAvailable, "no program may mount something for itself here"),

@@ -140,7 +140,7 @@ import Utter
             "http://192.0.2.1:8",
             "use https, or allow it with -c transfer.insecure-token=true"
         )
-        let result = try await bench.run(
+        let result = try await bench.here(
             "send", "--to", url + "/x", "--token-file", try writeKey(bench), Clip.digits.path)
         #expect(result.status == .exited(78))
         let reason = "uthorization' holds a secret, and would travel in the clear to \(url)"
@@ -155,23 +155,17 @@ import Utter
         }
     }
 
-    @Test(arguments: [
-        ("sesame\n", mode_t(0o644), "'FILE' can be read by others\n"),
-        ("a\u{7}b\n", 0o600, "the file 'FILE': the token cannot be sent: it"),
-    ])
-    func aRecordingWhoseKeyCannotBeUsedIsKept(
-        _ text: String, _ mode: mode_t, _ reason: String
-    ) async throws {
+    @Test func aRecordingWhoseKeyCannotBeUsedIsKept() async throws {
         let bench = try Bench()
-        let file = try writeKey(bench, text)
-        chmod(file, mode)
+        let file = try writeKey(bench)
+        chmod(file, 0o644)
         let result = try await bench.run("send", "--token-file", file, Clip.digits.path)
         #expect(result.status == .exited(78))
         #expect(result.output.isEmpty)
         #expect(
             result.errorText.contains(
-                "utter: error: the recording was not sent: "
-                    + reason.replacing("FILE", with: file)), "\(result.errorText)")
+                "utter: error: the recording was not sent: '\(file)' can be read by others\n"),
+            "\(result.errorText)")
         #expect(try bench.onlyTake() != nil)
     }
 }

@@ -13,17 +13,6 @@ import Testing
         let upload = try await bench.run("send", "--to", url, Clip.goForward.path)
         #expect(upload.status == .exited(0))
         #expect(upload.outputText == "go forward ten meters\n")
-        let forms = url.replacing("/recognize", with: "/v1/audio/transcriptions")
-        for format in ["pcm", "wav", "ogg-opus"] {
-            for framing in ["chunked", "length"] {
-                let result = try await bench.run(
-                    "send", "--to", forms, "-c", "body.fields.model=any", "--format", format,
-                    "-c", "transfer.framing=\(framing)", Clip.goForward.path)
-                #expect(
-                    result.outputText == "go forward ten meters\n",
-                    "\(format), \(framing): \(result.errorText)")
-            }
-        }
         let key = "utter-key-" + String(repeating: "0123456789abcdef", count: 4)
         let file = try bench.folder.write(Array("\(key)\n".utf8), to: "key")
         let secret = try await bench.run(

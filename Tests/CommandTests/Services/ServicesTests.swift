@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import FoundationEssentials
 import Glibc
 import TestSupport
 import Testing
@@ -24,7 +23,7 @@ import Testing
         let server = try RecordingServer(otherwise: Self.heard)
         let bench = try Bench()
         // As it is, it can be read; each remark is an example that can be used.
-        let result = try await bench.run("services", "new", "mine")
+        let result = try await bench.here("services", "new", "mine")
         #expect(result.status == .exited(0), "\(result.errorText)")
         let sent = try await bench.run(
             "send", "--service", "mine", "--to", server.url(""), Clip.goForward.path)
@@ -59,7 +58,9 @@ import Testing
         #expect(request.target == "/v1/eu")
         #expect(request["Authorization"] == "Bearer sesame")
         // Half a second of 16-bit samples behind the header of a WAV file.
-        #expect(request.body.count == 44 + 16_000)
+        #expect(request.body.count == 44 + 16_000 && request.body.starts(with: "RIFF".utf8))
+        // No digital silence.
+        #expect(request.body.dropFirst(44).count { $0 == 0 } < 1_000)
         let refused = try await check("--set", "region=eu")
         #expect(refused.status == .exited(77))
         #expect(refused.outputText.contains("answer    status 401"))
@@ -90,7 +91,7 @@ import Testing
     @Test func aTerminalBreaksTheListBetweenWords() async throws {
         let bench = try Bench()
         let words = { (text: String) in text.split { $0.isWhitespace } }
-        let whole = words(try await bench.run("services").outputText)
+        let whole = words(try await bench.here("services").outputText)
         for columns in [40, 60, 80] as [UInt16] {
             let terminal = try PseudoTerminal(columns: columns)
             let shown = try await bench.start(
@@ -100,31 +101,6 @@ import Testing
             #expect(lines.allSatisfy { $0.count <= Int(columns) }, "\(shown)")
             #expect(words(shown) == whole)
         }
-    }
-
-    @Test func aToneIsSentInEveryShape() async throws {
-        let server = try RecordingServer(otherwise: .answer(text: ""))
-        let shapes = [
-            "transfer.framing = 'length'", "body.kind = 'form'",
-            "[body]\nkind = 'json'\ntemplate = '{\"content\":\"{audio}\"}'",
-        ]
-        var requests: [RecordedRequest] = []
-        for shape in shapes {
-            let bench = try Bench.withProfiles([
-                "mine": "url = '\(server.url("/x"))'\nformats = [{ codec = 'wav' }]\n\(shape)"
-            ])
-            let result = try await bench.run("services", "check", "mine")
-            #expect(result.outputText.contains("answer    status 200"), "\(result.errorText)")
-            requests.append(try #require(server.requests.last))
-        }
-        #expect(requests.map { $0["Content-Length"] } == requests.map { "\($0.body.count)" })
-        let file = requests[0].body
-        #expect(file.count == 44 + 16_000 && file.starts(with: "RIFF".utf8))
-        // No digital silence.
-        #expect(file.dropFirst(44).count { $0 == 0 } < 1_000)
-        #expect(requests[1].body.ranges(of: file).count == 1)
-        let text = "{\"content\":\"\(Data(file).base64EncodedString())\"}"
-        #expect(requests[2].body == Array(text.utf8))
     }
 
     @Test func aFileIsTriedWithARecording() async throws {
