@@ -36,6 +36,7 @@ import Testing
     @Test(arguments: [
         (["--force"], "--force needs --output-dir."),
         (["--cassette-bodies"], "--cassette-bodies needs --cassette."),
+        (["-c", "auth.credential="], "-c auth.credential needs a value."),
         (["--set", "Region"], "--set: 'Region' is not WORD=VALUE, such as region=eu."),
     ])
     func anOptionThatLacksSomethingSaysSo(_ words: [String], _ message: String) {
