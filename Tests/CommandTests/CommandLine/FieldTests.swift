@@ -164,6 +164,30 @@ import UtterSettings
         #expect(third.record.texts.count == other.record.texts.count)
     }
 
+    /// Whatever becomes of the files that have described the service.
+    @Test func aTakeRemembersItsProfileByValue() throws {
+        let base = """
+            url = "http://127.0.0.1:9/v1/{model}/listen"
+            query.lang = "{language}"
+            [words]
+            model = "small"
+            language = { values = { en = "en-US" } }
+            """
+        let mine = "extends = \"base\"\n[query]\nx = \"1\""
+        let bench = try Bench.withProfiles(["base": base, "mine": mine])
+        let kept = try bench.within {
+            try manifest(
+                plan(
+                    "--service", "mine", "--language", "en", "--set", "model=big one", "-H",
+                    "X-A: b"))
+        }
+        unlink(bench.profilePath("base"))
+        try bench.writeProfile("url = \"http://127.0.0.1:9/\"", to: "mine")
+        let again = try bench.within(["UTTER_SERVICE": "mine"]) { try plan(of: kept) }
+        #expect(again.service.url.text == "http://127.0.0.1:9/v1/big%20one/listen?lang=en-US&x=1")
+        #expect(again.service.headers.map(\.value) == ["b"])
+    }
+
     @Test func aTakeWithoutAProfileTakesFields() throws {
         var plan = DeliveryPlan(
             service: try RecognitionService(url: ServiceURL("http://127.0.0.1:9/x")), format: .wav)
