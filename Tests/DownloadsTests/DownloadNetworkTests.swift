@@ -124,9 +124,7 @@ import Testing
 
 /// Web servers of other hands, over links that break.
 @Suite struct DownloadServerTests {
-    private static let bytes = (0..<1_000_000).map {
-        UInt8(truncatingIfNeeded: ($0 &* 2_654_435_761) >> 13)
-    }
+    private static let bytes = noise(1_000_000)
 
     @Test(arguments: StaticServer.Kind.allCases)
     func aFileIsRightOverAnyLinkAndAnewWhereItHasChanged(_ kind: StaticServer.Kind) async throws {

@@ -51,6 +51,26 @@ final class DownloadBench: Sendable {
     }
 }
 
+/// Bytes in which no piece is like another.
+func noise(_ count: Int) -> [UInt8] {
+    (0..<count).map { UInt8(truncatingIfNeeded: ($0 &* 2_654_435_761) >> 13) }
+}
+
+extension FileServer {
+    /// Changes what it has before each answer for a path, whose requests have numbers from 0.
+    func change(
+        before path: String, _ body: @escaping @Sendable (inout Contents, Int) -> Void
+    ) {
+        let number = Atomic(0)
+        change { contents in
+            contents.prepare = { contents, target in
+                guard target == path else { return }
+                body(&contents, number.add(1, ordering: .relaxed).oldValue)
+            }
+        }
+    }
+}
+
 extension Result<FetchedFile, DownloadFailure> {
     var failure: DownloadFailure? { if case .failure(let failure) = self { failure } else { nil } }
 
@@ -69,12 +89,10 @@ extension Result<FetchedFile, DownloadFailure> {
 }
 
 @Suite struct DownloadTests {
-    private static let bytes = (0..<100_000).map {
-        UInt8(truncatingIfNeeded: ($0 &* 2_654_435_761) >> 13)
-    }
-    private static let others = bytes.map { ~$0 }
-    private let server: FileServer
-    private let bench: DownloadBench
+    static let bytes = noise(100_000)
+    static let others = bytes.map { ~$0 }
+    let server: FileServer
+    let bench: DownloadBench
 
     init() throws {
         server = try FileServer(["/a": .init(Self.bytes)])
@@ -137,22 +155,14 @@ extension Result<FetchedFile, DownloadFailure> {
 
     @Test func anAddressThatHasExpiredIsAskedForAgain() async throws {
         let server = try FileServer(["/signed": .init(Self.bytes)])
-        let number = Atomic(0)
-        server.change { contents in
-            contents.cuts = [.max, 40_000]
-            contents.prepare = { contents, target in
-                if target == "/a" {
-                    let next = number.add(1, ordering: .relaxed).newValue
-                    contents.moves["/a"] = (302, "/signed?number=\(next)")
-                } else {
-                    let isFresh = target.hasSuffix("=\(number.load(ordering: .relaxed))")
-                    contents.refusals = isFresh ? [:] : ["/signed": 403]
-                }
-            }
+        server.change { $0.cuts = [.max, 40_000] }
+        server.change(before: "/a") { contents, number in
+            contents.moves["/a"] = (302, "/signed?number=\(number)")
+            contents.refusals["/signed?number=\(number - 1)"] = 403
         }
         try await bench.expect(Self.bytes, of: server.url("/a"))
         #expect(
-            server.requests.map(\.target) == ["/a", "/signed?number=1", "/a", "/signed?number=2"])
+            server.requests.map(\.target) == ["/a", "/signed?number=0", "/a", "/signed?number=1"])
         #expect(server.requests.last?["Range"] == "bytes=40000-")
     }
 

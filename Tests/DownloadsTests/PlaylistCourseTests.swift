@@ -103,13 +103,6 @@ import Testing
         #expect(new.map(\.sequence) == [25] && next == .ends)
     }
 
-    @Test func oneThatKeepsItsSegmentsIsTakenFromItsBeginning() {
-        var course = PlaylistCourse()
-        var event = playlist(0..<10)
-        event.isEvent = true
-        #expect(course.take(event).new.count == 10)
-    }
-
     @Test func aTimeEndsIt() {
         var course = PlaylistCourse(longest: 15)
         let (new, next) = course.take(playlist(0..<10))

@@ -163,20 +163,13 @@ import Testing
 
     @Test func aSignedSegmentThatHasExpiredIsNamedAnew() async throws {
         let (made, server) = try Self.serve([])
-        let number = Atomic(0)
-        server.change { contents in
-            contents.prepare = { contents, target in
-                if target == "/talk.m3u8" {
-                    let next = number.add(1, ordering: .relaxed).newValue
-                    let text = made.text.replacing(".ts\n", with: ".ts?signed=\(next)\n")
-                    contents.files[target] = .init(Array(text.utf8), tag: nil)
-                } else if target.contains("2.ts"), target.hasSuffix("=1") {
-                    contents.refusals = [target: 403]
-                }
-            }
+        server.change { $0.refusals = ["/talk2.ts?signed=0": 403] }
+        server.change(before: "/talk.m3u8") { contents, number in
+            let text = made.text.replacing(".ts\n", with: ".ts?signed=\(number)\n")
+            contents.files["/talk.m3u8"] = .init(Array(text.utf8), tag: nil)
         }
         try await expect(made, of: server)
-        #expect(number.load(ordering: .relaxed) == 2)
+        #expect(server.requests.count { $0.target == "/talk.m3u8" } == 2)
     }
 
     /// Serves a live one; the requests for it that have these numbers get another answer.
@@ -188,23 +181,16 @@ import Testing
         let pairs = lines.indices.filter { lines[$0].hasPrefix("#EXTINF") }.map {
             "\(lines[$0])\n\(lines[$0 + 1])\n"
         }
-        let number = Atomic(0)
-        server.change { contents in
-            contents.prepare = { contents, target in
-                guard target == "/talk.m3u8" else { return }
-                // A window of three that goes on by one each time.
-                let request = number.add(1, ordering: .relaxed).oldValue
-                contents.refusals[target] = odd.contains(request) ? status : nil
-                if odd.contains(request) {
-                    contents.files[target] = .init(Array(page.utf8), tag: nil)
-                    return
-                }
-                let first = min(request, pairs.count - 3)
-                let end = first + 3 == pairs.count ? "#EXT-X-ENDLIST\n" : ""
-                let head = "#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXT-X-MEDIA-SEQUENCE:\(first)\n"
-                contents.files[target] = .init(
-                    Array((head + pairs[first..<first + 3].joined() + end).utf8), tag: nil)
-            }
+        server.change(before: "/talk.m3u8") { contents, number in
+            // A window of three that goes on by one each time.
+            let first = min(number, pairs.count - 3)
+            let text =
+                "#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXT-X-MEDIA-SEQUENCE:\(first)\n"
+                + pairs[first..<first + 3].joined()
+                + (first + 3 == pairs.count ? "#EXT-X-ENDLIST\n" : "")
+            let isOdd = odd.contains(number)
+            contents.refusals["/talk.m3u8"] = isOdd ? status : nil
+            contents.files["/talk.m3u8"] = .init(Array((isOdd ? page : text).utf8), tag: nil)
         }
         return (made, server)
     }
@@ -266,18 +252,13 @@ import Testing
                 contents.files["/again\(number).ts"] = contents.files["/talk\(number).ts"]
             }
         }
-        let number = Atomic(0)
-        server.change { contents in
-            contents.prepare = { contents, target in
-                guard target == "/talk.m3u8" else { return }
-                let isFirst = number.add(1, ordering: .relaxed).oldValue == 0
-                let names = isFirst ? (0..<4).map { "talk\($0).ts" } : ["again0.ts", "again1.ts"]
-                let text =
-                    "#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXT-X-PLAYLIST-TYPE:EVENT\n"
-                    + names.map { "#EXTINF:2,\n\($0)\n" }.joined()
-                    + (isFirst ? "" : "#EXT-X-ENDLIST\n")
-                contents.files[target] = .init(Array(text.utf8), tag: nil)
-            }
+        server.change(before: "/talk.m3u8") { contents, number in
+            let names = number == 0 ? (0..<4).map { "talk\($0).ts" } : ["again0.ts", "again1.ts"]
+            let text =
+                "#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXT-X-PLAYLIST-TYPE:EVENT\n"
+                + names.map { "#EXTINF:2,\n\($0)\n" }.joined()
+                + (number == 0 ? "" : "#EXT-X-ENDLIST\n")
+            contents.files["/talk.m3u8"] = .init(Array(text.utf8), tag: nil)
         }
         let file = try await bench.fetch(server.url("/talk.m3u8")).get()
         let index = String(decoding: try readFile(file.path), as: UTF8.self)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import Synchronization
 import TestSupport
 import Testing
 
@@ -9,20 +8,8 @@ import Testing
 @testable import LinuxPlatform
 @testable import SpeechService
 
-/// Servers that say less than others, or other than was asked for, and names that URLs give files.
-@Suite struct OddOriginTests {
-    private static let bytes = (0..<100_000).map {
-        UInt8(truncatingIfNeeded: ($0 &* 2_654_435_761) >> 13)
-    }
-    private static let others = bytes.map { ~$0 }
-    private let server: FileServer
-    private let bench: DownloadBench
-
-    init() throws {
-        server = try FileServer(["/a": .init(Self.bytes)])
-        bench = try DownloadBench()
-    }
-
+// Servers that say less than others, or other than was asked for, and names that URLs give files.
+extension DownloadTests {
     private static let oldDates = [
         "Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT", "Date: Sun, 06 Nov 1994 08:50:37 GMT",
     ]
@@ -116,15 +103,10 @@ import Testing
         strftime(&text, text.count, format, &parts)
         let date = String(decoding: text.prefix { $0 != 0 }.map { UInt8($0) }, as: UTF8.self)
         let asked = Observed<[Int]>([])
-        server.change { contents in
-            contents.fields = ["Retry-After: \(date)"]
-            contents.prepare = { contents, _ in
-                let isFirst = asked.update { times in
-                    times.append(time(nil))
-                    return times.count == 1
-                }
-                contents.refusals = isFirst ? ["/a": 503] : [:]
-            }
+        server.change { $0.fields = ["Retry-After: \(date)"] }
+        server.change(before: "/a") { contents, number in
+            asked.update { $0.append(time(nil)) }
+            contents.refusals = number == 0 ? ["/a": 503] : [:]
         }
         try await bench.expect(Self.bytes, of: server.url("/a"))
         // libcurl counts in whole seconds, from the time at which it reads the date.
