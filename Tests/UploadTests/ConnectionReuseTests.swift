@@ -7,28 +7,32 @@ import Testing
 @testable import Upload
 
 /// Several transfers over one connection, and what happens when it is not what it seems.
-@Suite struct ConnectionReuseTests {
-    private func reusing(_ request: inout TransferRequest) {
-        request.longestIdleTime = .seconds(600)
-        request.leavesConnection = true
+@Suite final class ConnectionReuseTests {
+    private let loop: TransferLoop
+
+    init() throws { loop = try TransferLoop() }
+    deinit { loop.shutDown() }
+
+    /// Sends over a connection that was left, if there is one, and leaves it for the next.
+    private func send(
+        _ bytes: [UInt8], to server: RecordingServer, isSealed: Bool = true
+    ) throws -> Upload {
+        try Upload(to: server.url(), bytes, isSealed: isSealed, on: loop) {
+            $0.longestIdleTime = .seconds(600)
+            $0.leavesConnection = true
+        }
     }
 
-    /// A transfer that leaves its connection for the next one.
-    private func leaveConnection(to server: RecordingServer, on loop: TransferLoop) async throws {
-        let first = try Upload(
-            to: server.url(), bytes(640), isSealed: true, on: loop, change: reusing)
+    private func leaveConnection(to server: RecordingServer) async throws {
+        let first = try send(bytes(640), to: server)
         #expect(try await !first.expectAnswer().hasReusedConnection)
     }
 
     @Test func oneConnectionCarriesWhatIsSentOneAfterTheOther() async throws {
         let server = try RecordingServer(otherwise: .answer(text: "heard"))
-        let loop = try TransferLoop()
-        defer { loop.shutDown() }
-        try await leaveConnection(to: server, on: loop)
+        try await leaveConnection(to: server)
         for number in 1..<6 {
-            let upload = try Upload(
-                to: server.url(), bytes(100_000, from: number), isSealed: true, on: loop,
-                change: reusing)
+            let upload = try send(bytes(100_000, from: number), to: server)
             #expect(try await upload.expectAnswer().hasReusedConnection)
             let request = try #require(await server.finishedRequest(number))
             #expect(request.body == bytes(100_000, from: number))
@@ -39,56 +43,36 @@ import Testing
 
     @Test func aTransferThatWantsItsOwnConnectionHasIt() async throws {
         let server = try RecordingServer(otherwise: .answer(text: "heard"))
-        let loop = try TransferLoop()
-        defer { loop.shutDown() }
-        try await leaveConnection(to: server, on: loop)
+        try await leaveConnection(to: server)
         let own = try Upload(to: server.url(), bytes(640), isSealed: true, on: loop)
         #expect(try #require(await own.result()).hasReusedConnection == false)
         #expect(server.connectionCount == 2)
     }
 
-    struct Death: Sendable, CustomTestStringConvertible {
-        let testDescription: String
-        let steps: [ServerStep]
-        /// With nothing of a body libcurl would need no rewinding.
-        var bodyByteCount = 3_000_000
-        var isBodyComplete: Bool?
-    }
-
-    @Test(arguments: [
-        Death(testDescription: "closed after the head", steps: [.readHead, .close]),
-        Death(testDescription: "reset after the head", steps: [.readHead, .reset]),
-        Death(
-            testDescription: "reset in the body", steps: [.readHead, .readBody(bytes: 1), .reset]),
-        Death(
-            testDescription: "closed after the body", steps: [.readHead, .readBodyToEnd, .close],
-            isBodyComplete: true),
-        Death(
-            testDescription: "reset after a short body",
-            steps: [.readHead, .readBodyToEnd, .reset], bodyByteCount: 640, isBodyComplete: true),
-        Death(
-            testDescription: "closed after a head alone", steps: [.readHead, .close],
-            bodyByteCount: 0),
-        Death(
-            testDescription: "reset after a head alone", steps: [.readHead, .reset],
-            bodyByteCount: 0),
-        Death(
-            testDescription: "an empty chunk behind the answer before it",
-            steps: [.readHead, .sendRaw(Array("0\r\n\r\n".utf8)), .close]),
-    ]) func libcurlMakesNoRequestAgain(_ death: Death) async throws {
+    /// The server's steps with the second request, the bytes of its body, and whether all are out.
+    @Test(
+        arguments: [
+            ([.readHead, .close], 3_000_000, nil), ([.readHead, .reset], 3_000_000, nil),
+            ([.readHead, .readBody(bytes: 1), .reset], 3_000_000, nil),
+            ([.readHead, .readBodyToEnd, .close], 3_000_000, true),
+            ([.readHead, .readBodyToEnd, .reset], 640, true),
+            // With nothing of a body libcurl would need no rewinding.
+            ([.readHead, .close], 0, nil), ([.readHead, .reset], 0, nil),
+            // The answer before it has an empty chunk behind it.
+            ([.readHead, .sendRaw(Array("0\r\n\r\n".utf8)), .close], 3_000_000, nil),
+        ] as [([ServerStep], Int, Bool?)])
+    func libcurlMakesNoRequestAgain(
+        _ death: [ServerStep], _ byteCount: Int, _ isBodyComplete: Bool?
+    ) async throws {
         let server = try RecordingServer(
-            scripts: [.answer(text: "one"), death.steps], otherwise: .answer(text: "again"))
-        let loop = try TransferLoop()
-        defer { loop.shutDown() }
-        try await leaveConnection(to: server, on: loop)
-        let upload = try Upload(
-            to: server.url(), bytes(death.bodyByteCount), isSealed: death.bodyByteCount > 0,
-            on: loop, change: reusing)
+            scripts: [.answer(text: "one"), death], otherwise: .answer(text: "again"))
+        try await leaveConnection(to: server)
+        let upload = try send(bytes(byteCount), to: server, isSealed: byteCount > 0)
         let result = try #require(await upload.result())
         _ = try result.reason { .connectionLost($0) }
         #expect(result.hasReusedConnection)
-        if let isComplete = death.isBodyComplete { #expect(result.isBodyComplete == isComplete) }
-        if death.bodyByteCount == 0 { #expect(result.sentByteCount == 0) }
+        if let isBodyComplete { #expect(result.isBodyComplete == isBodyComplete) }
+        if byteCount == 0 { #expect(result.sentByteCount == 0) }
         #expect(upload.recorder.record.look { $0.connects } == 1)
         loop.shutDown()
         #expect(server.requests.count == 2)
@@ -105,13 +89,10 @@ import Testing
                     .stallUntil(mayLie), .sendRaw(Array(lie.utf8)), .open(hasLied),
                 ]
             ], otherwise: .answer(text: "the truth"))
-        let loop = try TransferLoop()
-        defer { loop.shutDown() }
-        try await leaveConnection(to: server, on: loop)
+        try await leaveConnection(to: server)
         mayLie.open()
         #expect(await hasLied.wait())
-        let upload = try Upload(
-            to: server.url(), bytes(640), isSealed: true, on: loop, change: reusing)
+        let upload = try send(bytes(640), to: server)
         let result = try #require(await upload.result())
         // libcurl sees the lie before it makes the request, or with it.
         if result.ending == .answered {
@@ -122,25 +103,6 @@ import Testing
             #expect(upload.recorder.text == "")
             #expect(server.requests.count == 1)
         }
-    }
-
-    /// TLS has records of its own on a connection that is idle: they are no reason against it.
-    @Test func connectionsWithTLSAreUsedAgain() async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "heard"))
-        let front = try await TLSFront(to: server.port)
-        let loop = try TransferLoop()
-        defer { loop.shutDown() }
-        for number in 0..<5 {
-            let upload = try Upload(
-                to: front.url(), bytes(100_000, from: number), isSealed: true, on: loop
-            ) {
-                $0.connection.certificateFile = front.certificateFile
-                reusing(&$0)
-            }
-            try await upload.expectAnswer()
-            #expect(try #require(await server.finishedRequest(number)).body.count == 100_000)
-        }
-        #expect(server.frontConnectionCount == 1)
     }
 }
 

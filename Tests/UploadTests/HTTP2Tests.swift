@@ -44,10 +44,20 @@ import Testing
         #expect(service.frontConnectionCount == 1)
     }
 
-    @Test func aServiceWithoutItIsSpokenToInHTTP1() async throws {
+    /// TLS has records of its own on a connection that is idle: they are no reason against it.
+    @Test func aServiceWithoutItIsSpokenToInHTTP1OverOneConnection() async throws {
         let front = try await TLSFront(to: service.port, offersHTTP2: false)
         let upload = try upload(to: front, bytes(640), isSealed: true)
         #expect(try await upload.expectAnswer(200, "heard").timings.httpVersion == "1.1")
+        let loop = try TransferLoop()
+        defer { loop.shutDown() }
+        for number in 1...5 {
+            let upload = try self.upload(
+                to: front, bytes(100_000), isSealed: true, version: .one, on: loop)
+            try await upload.expectAnswer()
+            #expect(try #require(await service.finishedRequest(number)).body.count == 100_000)
+        }
+        #expect(service.frontConnectionCount == 2)
     }
 
     @Test func eachTransferUnderWayHasAConnectionWhichEndsWithIt() async throws {

@@ -150,15 +150,6 @@ import Testing
         #expect(result.isBodyComplete)
     }
 
-    @Test func aResponseLongerThanTheLimitIsBad() async throws {
-        let (_, upload) = try begin(
-            [.readHead, .readBodyToEnd, .respond(status: 200, body: bytes(9_000))], [],
-            isSealed: true, limit: 8_999)
-        let result = try #require(await upload.result())
-        #expect(result.ending == .badResponse("the response is longer than 8999 bytes"))
-        #expect(upload.recorder.record.look { $0.body.count } <= 8_999)
-    }
-
     struct BadHead: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let text: String

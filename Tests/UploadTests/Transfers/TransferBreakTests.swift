@@ -78,33 +78,19 @@ import Testing
         #expect(result.status == nil)
     }
 
-    struct Loss: Sendable, CustomTestStringConvertible {
-        let testDescription: String
-        let steps: [ServerStep]
-        var isSealed = false
-    }
-
-    static let losses: [Loss] = [
-        Loss(testDescription: "reset at once", steps: [.readHead, .readBody(bytes: 0), .reset]),
-        Loss(testDescription: "reset", steps: [.readHead, .readBody(bytes: 640), .reset]),
-        // Nothing is appended and nothing sealed: only the service's FIN tells.
-        Loss(testDescription: "closed", steps: [.readHead, .readBody(bytes: 640), .close]),
-        Loss(
-            testDescription: "half closed", steps: [.readHead, .readBody(bytes: 640), .halfClose]),
-        Loss(
-            testDescription: "reset after the body", steps: [.readHead, .readBodyToEnd, .reset],
-            isSealed: true),
-        Loss(
-            testDescription: "closed after the body", steps: [.readHead, .readBodyToEnd, .close],
-            isSealed: true),
-    ]
-
-    @Test(arguments: losses) func whatBreaksIsALoss(_ loss: Loss) async throws {
-        let (_, upload) = try Upload.begin(bytes(640), isSealed: loss.isSealed, by: loss.steps)
+    @Test(
+        arguments: [
+            ([.readBody(bytes: 0), .reset], false), ([.readBody(bytes: 640), .reset], false),
+            // Nothing is appended and nothing sealed: only the service's FIN tells.
+            ([.readBody(bytes: 640), .close], false), ([.readBody(bytes: 640), .halfClose], false),
+            ([.readBodyToEnd, .reset], true), ([.readBodyToEnd, .close], true),
+        ] as [([ServerStep], Bool)])
+    func whatBreaksIsALoss(_ loss: [ServerStep], isSealed: Bool) async throws {
+        let (_, upload) = try Upload.begin(bytes(640), isSealed: isSealed, by: [.readHead] + loss)
         let result = try #require(await upload.result())
         #expect(try !result.reason { .connectionLost($0) }.isEmpty)
         // Whether the service has a recording is unknown when all of it was handed over.
-        #expect(result.isBodyComplete == loss.isSealed)
+        #expect(result.isBodyComplete == isSealed)
     }
 
     // MARK: - Standing still

@@ -6,12 +6,15 @@ import Testing
 @testable import SpeechService
 @testable import Upload
 
-@Suite struct TransferLoopTests {
+@Suite final class TransferLoopTests {
+    private let loop: TransferLoop
+
+    init() throws { loop = try TransferLoop() }
+    deinit { loop.shutDown() }
+
     @Test func aHundredTransfersShareOneLoop() async throws {
         var random = SeededRandom()
         let server = try RecordingServer()
-        let loop = try TransferLoop()
-        defer { loop.shutDown() }
         var uploads: [Upload] = []
         var bodies: [[UInt8]] = []
         for number in 0..<100 {
@@ -45,8 +48,6 @@ import Testing
         let server = try RecordingServer(
             scripts: [[.readHead, .readBody(bytes: 1), .stall(.ages)]],
             receiveBufferBytes: 8_192)
-        let loop = try TransferLoop()
-        defer { loop.shutDown() }
         let stalled = try Upload(
             to: server.url("/stalled"), bytes(12_000_000),
             deadlines: TransferDeadlines(stall: .ages), on: loop)
@@ -63,8 +64,6 @@ import Testing
         // The server keeps its side open until the client closes.
         let script: [ServerStep] = [.readHead, .readBodyToEnd, .respond(status: 200), .readOn]
         let server = try RecordingServer(otherwise: script)
-        let loop = try TransferLoop()
-        defer { loop.shutDown() }
         for number in 0..<5 {
             let upload = try Upload(to: server.url(), bytes(64), isSealed: true, on: loop)
             #expect(try #require(await upload.result()).ending == .answered)
@@ -81,7 +80,6 @@ import Testing
 
     @Test func shuttingDownEndsWhatRuns() async throws {
         let server = try RecordingServer()
-        let loop = try TransferLoop()
         let uploads = try (0..<10).map { _ in try Upload(to: server.url(), bytes(640), on: loop) }
         for number in 0..<10 { _ = await server.wait(untilBytes: 640, ofRequest: number) }
         loop.shutDown()
@@ -104,7 +102,6 @@ import Testing
 
     @Test func aShutDownDoesNotWaitForAConnect() async throws {
         let server = try RecordingServer(connecting: .whenReleased)
-        let loop = try TransferLoop()
         let upload = try Upload(to: server.url(), bytes(640), on: loop)
         loop.shutDown()
         #expect(isCancelled(upload))
@@ -184,8 +181,6 @@ import Testing
 
     @Test func aLoopWithoutTransfersWaits() async throws {
         let server = try RecordingServer()
-        let loop = try TransferLoop()
-        defer { loop.shutDown() }
         let upload = try Upload(to: server.url(), bytes(1), isSealed: true, on: loop)
         _ = try #require(await upload.result())
         #expect(try await upload.recorder.comesToRest())
@@ -198,8 +193,6 @@ import Testing
     @Test(arguments: ["CURLOPT_URL", "CURLOPT_CAINFO", "CURLOPT_MAXAGE_CONN"])
     func anOptionThatIsRefusedEndsTheTransfer(_ option: String) async throws {
         let server = try RecordingServer()
-        let loop = try TransferLoop()
-        defer { loop.shutDown() }
         let upload = try Upload(to: server.url(), bytes(640), isSealed: true, on: loop) {
             switch option {
             case "CURLOPT_URL": $0.url += Self.tooLong
