@@ -136,39 +136,30 @@ import Testing
         #expect(try #require(await upload.result()).ending == .answered)
     }
 
-    struct Lateness: Sendable, CustomTestStringConvertible {
-        let testDescription: String
-        var isConnected = true
-        var steps: [ServerStep] = [.readHead, .readBodyToEnd, .readOn]
-        let deadlines: TransferDeadlines
-        let missed: TransferDeadlines.Missed
-    }
-
-    static let latenesses: [Lateness] = [
-        Lateness(
-            testDescription: "a connection that is never made", isConnected: false,
-            deadlines: TransferDeadlines(connect: .milliseconds(600)), missed: .connect),
-        Lateness(
-            testDescription: "an answer that does not come",
-            deadlines: TransferDeadlines(answer: .milliseconds(700)), missed: .answer),
-        // Some servers keep a connection awake while what they have behind them hangs.
-        Lateness(
-            testDescription: "an answer that says nothing new",
-            steps: .trickle(".", times: 1_000, every: .milliseconds(100)),
-            deadlines: TransferDeadlines(answer: .milliseconds(700)), missed: .answer),
-        Lateness(
-            testDescription: "the whole",
-            deadlines: TransferDeadlines(whole: .milliseconds(700)), missed: .whole),
-    ]
-
-    @Test(arguments: latenesses) func whatTakesTooLongTimesOut(_ late: Lateness) async throws {
+    /// Whether the connection is made, and whether dots are all that the answer has.
+    @Test(
+        arguments: [
+            (TransferDeadlines(connect: .milliseconds(600)), .connect, false, false),
+            (TransferDeadlines(answer: .milliseconds(700)), .answer, true, false),
+            // Some servers keep a connection awake while what they have behind them hangs.
+            (TransferDeadlines(answer: .milliseconds(700)), .answer, true, true),
+            (TransferDeadlines(whole: .milliseconds(700)), .whole, true, false),
+        ] as [(TransferDeadlines, TransferDeadlines.Missed, Bool, Bool)])
+    func whatTakesTooLongTimesOut(
+        _ deadlines: TransferDeadlines, _ missed: TransferDeadlines.Missed, isConnected: Bool,
+        hasDots: Bool
+    ) async throws {
+        let steps: [ServerStep] =
+            hasDots
+            ? .trickle(".", times: 1_000, every: .milliseconds(100))
+            : [.readHead, .readBodyToEnd, .readOn]
         let (_, upload) = try Upload.begin(
-            bytes(640), isSealed: true, by: late.steps, deadlines: late.deadlines,
-            holdsConnects: !late.isConnected)
+            bytes(640), isSealed: true, by: steps, deadlines: deadlines,
+            holdsConnects: !isConnected)
         let result = try #require(await upload.result())
-        #expect(result.ending == .timedOut(late.missed))
-        #expect(result.sentByteCount == (late.isConnected ? 640 : 0))
-        #expect(result.isBodyComplete == late.isConnected)
+        #expect(result.ending == .timedOut(missed))
+        #expect(result.sentByteCount == (isConnected ? 640 : 0))
+        #expect(result.isBodyComplete == isConnected)
     }
 
     /// A recogniser that is far behind says more and more, for longer than it may be silent.

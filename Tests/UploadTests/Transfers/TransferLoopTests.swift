@@ -137,42 +137,28 @@ import Testing
         #expect(server.connectionCount == 0)
     }
 
-    struct Idleness: Sendable, CustomTestStringConvertible {
-        let testDescription: String
-        /// What the server does once it has 640 bytes.
-        let rest: [ServerStep]
-        var body = bytes(640)
-        var isSealed = false
-    }
-
-    static let early: [ServerStep] = [
+    private static let early: [ServerStep] = [
         .beginResponse(status: 200), .sendBodyChunk(text: "all"), .endResponse,
     ]
 
-    static let idlenesses: [Idleness] = [
-        Idleness(testDescription: "a silent speaker", rest: [.readOn]),
-        Idleness(
-            testDescription: "a recogniser that thinks", rest: [.readBodyToEnd, .readOn],
-            isSealed: true),
-        Idleness(
-            testDescription: "a server that does not read", rest: [.stall(.ages)],
-            body: bytes(12_000_000)),
-        Idleness(
-            testDescription: "an answer under way in silence",
-            rest: [.beginResponse(status: 200), .sendBodyChunk(text: "partial"), .readOn]),
-        Idleness(testDescription: "an early answer that is complete", rest: early + [.readOn]),
-        Idleness(
-            testDescription: "an early answer, and the server's side closed",
-            rest: early + [.halfClose, .readOn]),
-        Idleness(
-            testDescription: "a refusal whose body does not end",
-            rest: [.beginResponse(status: 401), .sendBodyChunk(text: "no"), .readOn]),
-    ]
-
-    @Test(arguments: idlenesses) func waitingWakesNobody(_ idleness: Idleness) async throws {
+    /// The bytes of a body, whether that is all of it, and what the server does once it has 640.
+    @Test(
+        arguments: [
+            // The speaker is silent, the recogniser thinks, or the server does not read.
+            (640, false, [.readOn]), (640, true, [.readBodyToEnd, .readOn]),
+            (12_000_000, false, [.stall(.ages)]),
+            // An answer, or a refusal, is under way in silence.
+            (640, false, [.beginResponse(status: 200), .sendBodyChunk(text: "part"), .readOn]),
+            (640, false, [.beginResponse(status: 401), .sendBodyChunk(text: "no"), .readOn]),
+            // An early answer is complete, and the server's side may be closed.
+            (640, false, early + [.readOn]), (640, false, early + [.halfClose, .readOn]),
+        ] as [(Int, Bool, [ServerStep])])
+    func waitingWakesNobody(
+        _ byteCount: Int, isSealed: Bool, _ rest: [ServerStep]
+    ) async throws {
         let (server, upload) = try Upload.begin(
-            idleness.body, isSealed: idleness.isSealed,
-            by: [.readHead, .readBody(bytes: 640)] + idleness.rest,
+            bytes(byteCount), isSealed: isSealed,
+            by: [.readHead, .readBody(bytes: 640)] + rest,
             deadlines: TransferDeadlines(stall: .ages, refusal: .ages), receiveBufferBytes: 8_192)
         _ = await server.wait(untilBytes: 640)
         #expect(try await upload.recorder.comesToRest())
