@@ -61,12 +61,6 @@ import Testing
 }
 
 @Suite struct ShippedProfilesTests {
-    private func profile(_ name: String) throws -> ServiceProfile {
-        let texts = try ProfileChain.texts(
-            of: name, in: [{ ShippedProfiles.text(of: $0) }])
-        return try ServiceProfile(texts: try #require(texts))
-    }
-
     @Test func eachFileOfTheFolderIsBuiltIn() throws {
         let folder = SourceTree.path("Sources/SpeechService/Profiles")
         for name in ShippedProfiles.names {
@@ -80,27 +74,21 @@ import Testing
 
     @Test(arguments: ShippedProfiles.names)
     func eachIsValidAndSaysWhatIsKnownOfIt(name: String) throws {
-        do {
-            let profile = try profile(name)
-            #expect(!profile.title.isEmpty)
-            #expect(profile.docs != nil)
-            #expect(
-                profile.verified?.hasPrefix("from documentation, unverified (") == true
-                    || profile.verified?.hasPrefix("2026-") == true)
-            // With something in place of each word that it needs, a request can be made.
-            var words: [String: String] = [:]
-            for word in profile.words where word.isRequired {
-                words[word.name] = word.name == "instance" ? "https://a.example" : "w"
-            }
-            for format in profile.formats {
-                _ = try profile.service(words: words, format: format)
-            }
-            #expect(!profile.formats.isEmpty)
-        } catch let error as SettingsError {
-            Issue.record("\(error.text(of: name))")
-        } catch let error as ProfileError {
-            Issue.record("\(error)")
+        let profile = try Profiles.shipped.profile(name)
+        #expect(!profile.title.isEmpty)
+        #expect(profile.docs != nil)
+        #expect(
+            profile.verified?.hasPrefix("from documentation, unverified (") == true
+                || profile.verified?.hasPrefix("2026-") == true)
+        // With something in place of each word that it needs, a request can be made.
+        var words: [String: String] = [:]
+        for word in profile.words where word.isRequired {
+            words[word.name] = word.name == "instance" ? "https://a.example" : "w"
         }
+        for format in profile.formats {
+            _ = try profile.service(words: words, format: format)
+        }
+        #expect(!profile.formats.isEmpty)
     }
 
     /// With a country where the service has none, and with other marks than the service's.
@@ -117,7 +105,8 @@ import Testing
     func shippedProfilesKnowTheFormOfLanguages(
         _ name: String, _ said: String, _ sent: String
     ) throws {
-        let word = try #require(try profile(name).words.first { $0.name == "language" })
+        let profile = try Profiles.shipped.profile(name)
+        let word = try #require(profile.words.first { $0.name == "language" })
         #expect(try word.value(for: said, of: name) == sent)
     }
 
