@@ -162,13 +162,8 @@ import Testing
 
 /// Where an answer that cannot be read has text, and what an empty one says.
 @Suite struct AnswerPlaceTests {
-    private func decode(_ rule: String, _ body: String) throws -> Result<[String], AnswerError> {
-        var decoder = try AnswerRule(rule).makeDecoder(
-            AnswerHead(headers: [(name: "content-type", value: "application/json")]))
-        return Result { () throws(AnswerError) in
-            let bytes = Array(body.utf8)
-            return (try decoder.accumulate(bytes.span) + decoder.finish()).map(\.text)
-        }
+    private func read(_ rule: AnswerRule, _ body: String) -> Decoded {
+        decode(rule, body, mediaType: "application/json")
     }
 
     private func places(_ body: String) throws -> [String] {
@@ -193,9 +188,8 @@ import Testing
             #"{"results":[{"alternatives":[{"transcript":"hello"},{"transcript":"hallo"}]},"#
             + #"{"alternatives":[{"transcript":"and more"}]}]}"#
         #expect(try places(results) == ["results[].alternatives[0].transcript"])
-        #expect(
-            try decode("json:results[].alternatives[0].transcript", results).get()
-                == ["hello and more"])
+        let found = read(try AnswerRule("json:results[].alternatives[0].transcript"), results)
+        #expect(found.error == nil && found.hypotheses.map(\.text) == ["hello and more"])
         #expect(try places(#"{"words":[{"text":"a b"},{"id":"1"}]}"#) == ["words[0].text"])
         #expect(try places(#"[["a b"],["c d"]]"#) == ["[][0]"])
     }
@@ -215,12 +209,9 @@ import Testing
     func whatStandsForSilenceIsNoText(_ body: String, _ text: String) throws {
         var rule = AnswerRule.automatic
         rule.silence = ["[blank_audio]", "[silence]"]
-        #expect(
-            SpeechServiceTests.decode(rule, body, mediaType: "application/json").transcript.text
-                == text)
+        #expect(read(rule, body).transcript.text == text)
         let plain = String(body.dropFirst(9).dropLast(2)).replacing("\\n", with: "\n")
-        #expect(
-            SpeechServiceTests.decode(rule, plain, mediaType: "text/plain").transcript.text == text)
+        #expect(decode(rule, plain, mediaType: "text/plain").transcript.text == text)
     }
 
     /// Whisper hears thanks in silence, and people do say thank you.
@@ -233,9 +224,7 @@ import Testing
     func aPhraseIsSilenceWhereTheServiceThinksSo(_ segments: String, _ text: String) throws {
         let rule = try Profiles.shipped.profile("groq").answer
         let said = { (words: String) in
-            let body = #"{"text":"\#(words)","segments":\#(segments)}"#
-            return SpeechServiceTests.decode(rule, body, mediaType: "application/json").transcript
-                .text
+            read(rule, #"{"text":"\#(words)","segments":\#(segments)}"#).transcript.text
         }
         #expect(said("Thank you.") == text)
         #expect(said("Thank you, Anna.") == "Thank you, Anna.")
@@ -244,29 +233,28 @@ import Testing
     @Test func aMissingTextNamesWhereThereIsSome() throws {
         let body = #"{"result":{"text":"found it"}}"#
         for rule in ["auto", "json:text"] {
-            guard case .failure(let error) = try decode(rule, body) else {
-                Issue.record("\(rule) found a text")
-                continue
-            }
-            #expect(error.description.hasSuffix("; there is text at result.text"))
+            let words = read(try AnswerRule(rule), body).error?.description ?? ""
+            #expect(words.hasSuffix("; there is text at result.text"), "\(rule)")
         }
     }
 
     @Test(arguments: ["NoMatch", "InitialSilenceTimeout", "BabbleTimeout"])
     func noSpeechIsNoMissingText(_ status: String) throws {
         let body = #"{"RecognitionStatus":"\#(status)","Offset":0}"#
-        #expect(try decode("json:DisplayText", body).get() == [""])
-        #expect(try decode("auto", body).get() == [""])
+        for rule in ["json:DisplayText", "auto"] {
+            let found = read(try AnswerRule(rule), body)
+            #expect(found.error == nil && found.hypotheses.map(\.text) == [""])
+        }
     }
 
     @Test func anEmptyTextWithAComplaintIsARefusal() throws {
+        let rule = try AnswerRule("json:result")
         let refused = #"{"result":"","status":40000001,"message":"ACCESS_DENIED"}"#
-        #expect(
-            try decode("json:result", refused)
-                == .failure(.serviceReported(message: "ACCESS_DENIED")))
+        #expect(read(rule, refused).error == .serviceReported(message: "ACCESS_DENIED"))
         for praise in ["SUCCESS", "success.", "OK"] {
             let body = #"{"result":"","status":20000000,"message":"\#(praise)"}"#
-            #expect(try decode("json:result", body).get() == [""])
+            let found = read(rule, body)
+            #expect(found.error == nil && found.hypotheses.map(\.text) == [""])
         }
     }
 
