@@ -37,20 +37,6 @@ import Testing
         (#"text = ["a", "b", "c"]"#, #"{"a":"","b":null,"c":"see"}"#, "see"),
         (
             """
-            framing = "sequence"
-            text = ["PartialTranscript", "Disambiguation.ChoiceData[0].Transcription"]
-            otherwise = "final"
-            stop = "SafeToStopAudio"
-            [[select]]
-            path = "PartialTranscript"
-            is = "partial"
-            """,
-            "74\n{\"PartialTranscript\":\"what\"}\n"
-                + "{\"Status\":\"OK\",\"Disambiguation\":{\"ChoiceData\":[{\"Transcription\":\"what is up\"}]}}",
-            "what is up"
-        ),
-        (
-            """
             framing = "events"
             merge = "append"
             text = "piece"
@@ -76,6 +62,34 @@ import Testing
     ])
     func aDescriptionReadsItsAnswer(table: String, body: String, text: String) throws {
         #expect(decode(try rule(table), body).text == text)
+    }
+
+    @Test func theKindOfAValueIsByItsOwnMembers() throws {
+        let rule = try rule(
+            """
+            framing = "sequence"
+            text = ["PartialTranscript", "Disambiguation.ChoiceData[0].Transcription"]
+            otherwise = "final"
+            stop = "SafeToStopAudio"
+            [[select]]
+            path = "PartialTranscript"
+            is = "partial"
+            [[select]]
+            path = "Status"
+            equals = "Error"
+            is = "failure"
+            """)
+        let decoded = decode(
+            rule,
+            """
+            74
+            {"Format":"Partial","PartialTranscript":"what is"}
+            {"Status":"OK","Disambiguation":{"ChoiceData":[{"Transcription":"what is up"}]}}
+            """)
+        #expect(decoded.hypotheses.map(\.isFinal) == [false, true])
+        #expect(decoded.text == "what is up")
+        let failed = decode(rule, #"{"Status":"Error","ErrorMessage":"bad id"}"#)
+        #expect(failed.error == .serviceReported(message: "bad id"))
     }
 
     @Test(arguments: [

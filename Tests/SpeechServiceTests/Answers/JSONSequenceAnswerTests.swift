@@ -103,32 +103,6 @@ import Testing
         #expect(decode(rule, body).text == "b")
     }
 
-    @Test func anotherRuleCanReadAnotherService() throws {
-        let other = ValueRule(
-            textPaths: [
-                JSONPath(dotted: "PartialTranscript"),
-                try JSONPath("Disambiguation.ChoiceData[0].Transcription"),
-            ],
-            selectors: [
-                ValueSelector("PartialTranscript", .exists, is: .partial),
-                ValueSelector("Status", .equals(.string("Error")), is: .failure),
-            ],
-            unmatched: .final)
-        let body = """
-            74
-            {"Format":"Partial","PartialTranscript":"what is"}
-            {"Status":"OK","Disambiguation":{"ChoiceData":[{"Transcription":"what is up"}]}}
-            """
-        let decoded = decode(AnswerRule(framing: .sequence, values: other), body)
-        #expect(decoded.error == nil)
-        #expect(decoded.hypotheses.map(\.isFinal) == [false, true])
-        #expect(decoded.transcript.text == "what is up")
-        let failed = decode(
-            AnswerRule(framing: .sequence, values: other),
-            "{\"Status\":\"Error\",\"ErrorMessage\":\"bad id\"}")
-        #expect(failed.error == .serviceReported(message: "bad id"))
-    }
-
     @Test func anHourOfPartialsIsNoTooLargeAnswer() {
         let partial = Array("{\"type\":\"partial\",\"text\":\"so it goes on\"}\n".utf8)
         let final = Array("{\"type\":\"final\",\"text\":\"end\"}".utf8)

@@ -120,20 +120,6 @@ import Testing
         #expect(result.isEarlyAnswer)
     }
 
-    @Test func whileAnEarlySuccessIsUnderWayTheBodyGoesOn() async throws {
-        let (server, upload) = try begin([
-            .readHead, .beginResponse(status: 200), .sendBodyChunk(text: "early"), .readBodyToEnd,
-            .endResponse,
-        ])
-        #expect(await upload.recorder.wait { $0.body.count == 5 })
-        try upload.append(bytes(640, from: 640))
-        _ = await server.wait(untilBytes: 1_280)
-        #expect(upload.recorder.record.look { $0.results.isEmpty })
-        upload.seal()
-        #expect(try await upload.expectAnswer().isBodyComplete)
-        #expect(try #require(await server.finishedRequest()).body == bytes(1_280))
-    }
-
     // MARK: - What is no answer
 
     static let halves: [[ServerStep]] = [

@@ -116,10 +116,10 @@ import Testing
             steps += [.readBody(bytes: turn * 640), .sendBodyChunk(text: "heard \(turn)\n")]
         }
         steps += [.readBodyToEnd, .sendBodyChunk(text: "all"), .endResponse]
-        let (_, upload) = try Upload.begin(by: steps)
+        let (server, upload) = try Upload.begin(by: steps)
         var expected = ""
         for turn in 1...5 {
-            try upload.append(bytes(640))
+            try upload.append(bytes(640, from: turn * 640 - 640))
             expected += "heard \(turn)\n"
             let wanted = expected
             // The answer to this piece is here before the next piece exists.
@@ -128,6 +128,8 @@ import Testing
         }
         upload.seal()
         let result = try await upload.expectAnswer(200, expected + "all")
+        #expect(result.isBodyComplete)
+        #expect(try #require(await server.finishedRequest()).body == bytes(3_200))
         #expect(upload.recorder.record.look { $0.heads } == [200])
         let firstIn = try #require(result.timings.firstByteIn)
         #expect(firstIn < (try #require(result.timings.lastByteOut)))
