@@ -51,10 +51,9 @@ package final class Bench: Sendable {
         terminal: PseudoTerminal? = nil, outputOnTerminal: Bool = false,
         variables: [String: String] = [:]
     ) throws -> BenchRun {
-        BenchRun(
-            try .product(
-                "utter", arguments, environment: environment.merging(variables) { $1 },
-                input: input, terminal: terminal, outputOnTerminal: outputOnTerminal), on: self)
+        try .product(
+            "utter", arguments, environment: environment.merging(variables) { $1 },
+            input: input, terminal: terminal, outputOnTerminal: outputOnTerminal, holding: self)
     }
 
     package func run(
@@ -74,12 +73,11 @@ package final class Bench: Sendable {
         guard let utter = BuiltProducts.path(of: "utter") else {
             throw CommandError.notBuilt("utter")
         }
-        return BenchRun(
-            try CommandRun(
-                terminal == nil ? "sh" : "bash",
-                [terminal == nil ? "-c" : "-mc", script, utter] + arguments,
-                environment: environment, input: terminal == nil ? input : .terminal,
-                terminal: terminal), on: self)
+        return try CommandRun(
+            terminal == nil ? "sh" : "bash",
+            [terminal == nil ? "-c" : "-mc", script, utter] + arguments,
+            environment: environment, input: terminal == nil ? input : .terminal,
+            terminal: terminal, holding: self)
     }
 
     /// A file with the samples of a clip that no other file equals, so that what is kept of it is a
@@ -197,47 +195,7 @@ extension Bench {
 }
 
 /// A running `utter`, which holds its bench: folder, server and microphone stay until it is gone.
-package final class BenchRun: Sendable {
-    private let run: CommandRun
-    private let bench: Bench
-
-    package init(_ run: CommandRun, on bench: Bench) {
-        (self.run, self.bench) = (run, bench)
-    }
-
-    package var processIdentifier: Int32 { run.processIdentifier }
-
-    package var error: [UInt8] { run.error }
-
-    package var screen: [UInt8] { run.screen }
-
-    package var status: CommandResult.Status? { run.status }
-
-    package func write(_ bytes: [UInt8]) { run.write(bytes) }
-
-    package func closeInput() { run.closeInput() }
-
-    package func signal(_ number: Int32) { run.signal(number) }
-
-    package func hangUp() { run.hangUp() }
-
-    package func wait(
-        for text: String, in stream: CommandCollector.Stream, within limit: Duration = .patience
-    ) async -> Bool {
-        await run.wait(for: text, in: stream, within: limit)
-    }
-
-    package func wait(
-        in stream: CommandCollector.Stream, until condition: @escaping @Sendable ([UInt8]) -> Bool
-    ) async -> Bool {
-        await run.wait(in: stream, until: condition)
-    }
-
-    package func result() async throws -> CommandResult {
-        defer { withExtendedLifetime(bench) {} }
-        return try await run.result()
-    }
-}
+package typealias BenchRun = CommandRun
 
 /// A take's folder after `utter` has ended.
 package struct TakeOnDisk {

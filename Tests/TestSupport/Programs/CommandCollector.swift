@@ -15,18 +15,15 @@ package final class CommandCollector: Sendable {
         case screen
     }
 
-    struct Exit: Sendable {
-        let status: CommandResult.Status
-        let endedAt: MonotonicTime
-    }
-
     struct State: Sendable {
         var output: [UInt8] = []
         var error: [UInt8] = []
         var screen: [UInt8] = []
-        var exit: Exit?
+        /// How it ended; nil while it runs.
+        var status: CommandResult.Status?
         var isFinished = false
-        var input = InputQueue()
+        /// Bytes that the program has not read yet.
+        var input: ArraySlice<UInt8> = []
         var isInputEnded = false
 
         subscript(stream: Stream) -> [UInt8] {
@@ -34,29 +31,6 @@ package final class CommandCollector: Sendable {
             case .output: output
             case .error: error
             case .screen: screen
-            }
-        }
-    }
-
-    /// Bytes that the program has not read yet.
-    struct InputQueue: Sendable {
-        private var bytes: [UInt8] = []
-        private var start = 0
-
-        var isEmpty: Bool { start == bytes.count }
-
-        /// The next bytes, at most as many as a pipe holds.
-        var next: [UInt8] { Array(bytes[start..<min(start + 65_536, bytes.count)]) }
-
-        mutating func append(_ more: [UInt8]) {
-            bytes += more
-        }
-
-        mutating func remove(_ count: Int) {
-            start += count
-            if isEmpty {
-                bytes = []
-                start = 0
             }
         }
     }
@@ -88,7 +62,7 @@ package final class CommandCollector: Sendable {
     }
 
     func queueInput(_ bytes: [UInt8]) {
-        state.update { $0.input.append(bytes) }
+        state.update { $0.input += bytes }
         wakeup.signal()
     }
 
@@ -101,14 +75,11 @@ package final class CommandCollector: Sendable {
         // The process stays a zombie, and its number its own, until the lock is held.
         var information = siginfo_t()
         while waitid(P_PID, id_t(process), &information, WEXITED | WNOWAIT) != 0, errno == EINTR {}
-        let endedAt = MonotonicTime.now
         state.update { state in
             var status: Int32 = 0
             waitpid(process, &status, 0)
             let number = status & 0x7F
-            state.exit = Exit(
-                status: number == 0 ? .exited((status >> 8) & 0xFF) : .signalled(number),
-                endedAt: endedAt)
+            state.status = number == 0 ? .exited((status >> 8) & 0xFF) : .signalled(number)
         }
         wakeup.signal()
     }
@@ -119,7 +90,7 @@ package final class CommandCollector: Sendable {
         var ends = ends
         if ends.input >= 0 { _ = fcntl(ends.input, F_SETFL, O_NONBLOCK) }
         while true {
-            let hasEnded = state.look { $0.exit != nil }
+            let hasEnded = state.look { $0.status != nil }
             if hasEnded, ends.output < 0, ends.error < 0 { break }
             // What an ended program wrote lies in the pipes: they are read until they are silent.
             let wait = hasEnded ? Self.grace : .seconds(600)
@@ -181,7 +152,8 @@ package final class CommandCollector: Sendable {
     /// Writes what is queued, as far as the pipe takes it, and closes it behind the last byte.
     private func feed(_ end: inout Int32) {
         while end >= 0 {
-            let (bytes, isEnded) = state.look { ($0.input.next, $0.isInputEnded) }
+            // At most as many as a pipe holds.
+            let (bytes, isEnded) = state.look { (Array($0.input.prefix(65_536)), $0.isInputEnded) }
             if bytes.isEmpty {
                 guard isEnded else { return }
                 close(end)
@@ -191,7 +163,7 @@ package final class CommandCollector: Sendable {
             let count = write(end, bytes, bytes.count)
             let code = errno
             if count > 0 {
-                state.update { $0.input.remove(count) }
+                state.update { $0.input = $0.input.dropFirst(count) }
             } else if code == EAGAIN {
                 return
             } else if code != EINTR {

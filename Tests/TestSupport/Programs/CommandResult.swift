@@ -20,8 +20,6 @@ package struct CommandResult: Sendable {
     /// All it wrote to its terminal, with what the terminal echoed.
     package let screen: [UInt8]
 
-    package let duration: Duration
-
     package var outputText: String { String(decoding: output, as: UTF8.self) }
 
     package var errorText: String { String(decoding: error, as: UTF8.self) }

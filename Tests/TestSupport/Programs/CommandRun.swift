@@ -24,9 +24,9 @@ package final class CommandRun: Sendable {
 
     package let processIdentifier: Int32
     private let program: String
-    private let began = MonotonicTime.now
     private let collector: CommandCollector
     private let threads: [JoinableThread]
+    private let held: (any Sendable)?
 
     /// Starts a program.
     ///
@@ -38,15 +38,17 @@ package final class CommandRun: Sendable {
     ///   - input: what it reads.
     ///   - terminal: its controlling terminal and standard error.
     ///   - outputOnTerminal: whether its standard output is the terminal too.
+    ///   - held: what stays until it is gone, such as its folder.
     /// - Throws: `CommandError` when it cannot be started.
     package init(
         _ program: String, _ arguments: [String] = [],
         environment: [String: String] = CommandRun.cleanEnvironment,
         input: Input = .nothing,
         terminal: PseudoTerminal? = nil,
-        outputOnTerminal: Bool = false
+        outputOnTerminal: Bool = false,
+        holding held: (any Sendable)? = nil
     ) throws(CommandError) {
-        self.program = program
+        (self.program, self.held) = (program, held)
         let collector: CommandCollector
         do throws(SystemError) {
             collector = try CommandCollector(terminal: terminal)
@@ -87,12 +89,13 @@ package final class CommandRun: Sendable {
         environment: [String: String] = CommandRun.cleanEnvironment,
         input: Input = .nothing,
         terminal: PseudoTerminal? = nil,
-        outputOnTerminal: Bool = false
+        outputOnTerminal: Bool = false,
+        holding held: (any Sendable)? = nil
     ) throws(CommandError) -> CommandRun {
         guard let path = BuiltProducts.path(of: name) else { throw .notBuilt(name) }
         return try CommandRun(
             path, arguments, environment: environment, input: input, terminal: terminal,
-            outputOnTerminal: outputOnTerminal)
+            outputOnTerminal: outputOnTerminal, holding: held)
     }
 
     /// Runs a program to its end, away from the cooperative pool.
@@ -112,7 +115,7 @@ package final class CommandRun: Sendable {
     package var screen: [UInt8] { collector.bytes(of: .screen) }
 
     /// How it ended; nil while it runs.
-    package var status: CommandResult.Status? { collector.state.look { $0.exit?.status } }
+    package var status: CommandResult.Status? { collector.state.look { $0.status } }
 
     /// Gives it more to read, for an input that is a pipe.
     ///
@@ -130,7 +133,7 @@ package final class CommandRun: Sendable {
     package func signal(_ number: Int32) {
         // The lock keeps the process from being reaped, and its number from being used again.
         collector.state.look { state in
-            if state.exit == nil { _ = kill(processIdentifier, number) }
+            if state.status == nil { _ = kill(processIdentifier, number) }
         }
     }
 
@@ -170,12 +173,10 @@ package final class CommandRun: Sendable {
     package func result(within limit: Duration = .patience) async throws(CommandError)
         -> CommandResult
     {
-        let began = began
         let result = await collector.state.wait(within: limit) { state -> CommandResult? in
-            guard state.isFinished, let exit = state.exit else { return nil }
+            guard state.isFinished, let status = state.status else { return nil }
             return CommandResult(
-                status: exit.status, output: state.output, error: state.error,
-                screen: state.screen, duration: exit.endedAt - began)
+                status: status, output: state.output, error: state.error, screen: state.screen)
         }
         if let result { return result }
         signal(SIGKILL)
