@@ -2,22 +2,6 @@
 
 /// One request as it came over the socket, with the time of everything in it.
 package struct RecordedRequest: Sendable {
-    package enum Ending: Sendable, Hashable {
-        case open
-
-        /// The head and the whole body came.
-        case complete(MonotonicTime)
-
-        /// The client closed its side (FIN) before the body had ended.
-        case closed(MonotonicTime)
-
-        /// The client reset the connection (RST) before the body had ended.
-        case reset(MonotonicTime)
-
-        /// The server's own steps closed the connection before the body had ended.
-        case endedByServer(MonotonicTime)
-    }
-
     /// The number of the connection, from 0, in the order of their acceptance.
     package let connection: Int
 
@@ -46,7 +30,8 @@ package struct RecordedRequest: Sendable {
     /// When bytes of a response were handed to the socket, one entry a step.
     package internal(set) var sentAt: [MonotonicTime] = []
 
-    package internal(set) var ending = Ending.open
+    /// Whether the head and the whole body came.
+    package internal(set) var isComplete = false
 
     /// Whether all steps are done, and the request has ended or its connection is closed.
     package internal(set) var isFinished = false
@@ -54,11 +39,6 @@ package struct RecordedRequest: Sendable {
     init(connection: Int, acceptedAt: MonotonicTime) {
         self.connection = connection
         self.acceptedAt = acceptedAt
-    }
-
-    package var isComplete: Bool {
-        if case .complete = ending { return true }
-        return false
     }
 
     /// The method, such as "POST"; empty until the head is there.

@@ -61,10 +61,7 @@ final class RecordingServerConnection {
         } catch {
             socket.close()
         }
-        record { request in
-            if request.ending == .open { request.ending = .endedByServer(.now) }
-            request.isFinished = true
-        }
+        record { $0.isFinished = true }
     }
 
     private func perform(_ step: ServerStep) throws(Ended) {
@@ -176,7 +173,7 @@ final class RecordingServerConnection {
             }
             body = left == taken ? .done : .length(left: left - taken)
         }
-        if case .done = body { record { $0.ending = .complete(time) } }
+        if body.isDone { record { $0.isComplete = true } }
     }
 
     private func readBody(upTo byteCount: Int) throws(Ended) {
@@ -209,16 +206,7 @@ final class RecordingServerConnection {
         }
     }
 
-    /// Notes why there is nothing more to read.
     private func end(_ received: SocketStream.Received) throws(Ended) {
-        record { request in
-            guard request.ending == .open else { return }
-            switch received {
-            case .end: request.ending = .closed(.now)
-            case .reset: request.ending = .reset(.now)
-            case .bytes, .stopped, .timedOut: break
-            }
-        }
         if case .timedOut = received {
             core.report("request \(index): the client sent nothing more")
         }
@@ -229,7 +217,7 @@ final class RecordingServerConnection {
 
     private func send(_ bytes: [UInt8]) throws(Ended) {
         record { $0.sentAt.append(.now) }
-        guard socket.send(bytes) else { return try end(.reset) }
+        guard socket.send(bytes) else { throw Ended() }
     }
 
     private func stall(until gate: Gate, within duration: Duration?) throws(Ended) {

@@ -25,24 +25,7 @@ enum ResponseText {
 
     private static func head(status: Int, headers: [HeaderField]) -> [UInt8] {
         let lines = headers.map { "\($0.name): \($0.value)\r\n" }.joined()
-        return Array("HTTP/1.1 \(status) \(reason(status))\r\n\(lines)\r\n".utf8)
-    }
-
-    private static func reason(_ status: Int) -> String {
-        switch status {
-        case 100: "Continue"
-        case 200: "OK"
-        case 307: "Temporary Redirect"
-        case 308: "Permanent Redirect"
-        case 401: "Unauthorized"
-        case 403: "Forbidden"
-        case 413: "Content Too Large"
-        case 415: "Unsupported Media Type"
-        case 417: "Expectation Failed"
-        case 429: "Too Many Requests"
-        case 500: "Internal Server Error"
-        case 503: "Service Unavailable"
-        default: "Status"
-        }
+        let reason = status == 200 ? "OK" : "Status"
+        return Array("HTTP/1.1 \(status) \(reason)\r\n\(lines)\r\n".utf8)
     }
 }
