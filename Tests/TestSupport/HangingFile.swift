@@ -30,10 +30,7 @@ package final class HangingFile: Sendable {
 
     private static let program = Result {
         let program = try TemporaryFolder.forProcess().path("hangingfile")
-        try ForeignTool("cc").run([
-            "-D_GNU_SOURCE", "-O1", "-Wall", "-Werror", "-o", program,
-            SourceTree.path("Tests/HangingFile/hangingfile.c"),
-        ])
+        try ForeignTool.compile("HangingFile/hangingfile.c", into: program, "-Wall", "-Werror")
         return program
     }
 }

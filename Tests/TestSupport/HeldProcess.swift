@@ -11,10 +11,7 @@ package final class HeldProcess: Sendable {
     package init(_ number: Int32) async throws {
         folder = try TemporaryFolder()
         let program = folder.path("heldprocess")
-        try ForeignTool("cc").run([
-            "-O1", "-Wall", "-Werror", "-o", program,
-            SourceTree.path("Tests/HeldProcess/heldprocess.c"),
-        ])
+        try ForeignTool.compile("HeldProcess/heldprocess.c", into: program, "-Wall", "-Werror")
         run = try CommandRun(program, ["\(number)"], input: .pipe)
         guard await run.wait(for: "held", in: .output) else {
             throw ForeignTool.Failure(description: "process \(number) cannot be traced")

@@ -100,24 +100,12 @@ package final class TemporaryFolder: Sendable {
 
     /// The names of what is in a folder, without "." and "..", sorted.
     package func names(in name: String = ".") throws(SystemError) -> [String] {
-        try folderEntries(Array(path(name).utf8CString)).map { name in
-            String(decoding: name.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
-        }.sorted()
+        try Folder.names(at: path(name))
     }
 }
 
 package func readFile(_ path: String) throws(SystemError) -> [UInt8] {
-    let number = try retryingInterrupts("open") { open(path, O_RDONLY | O_CLOEXEC) }
-    let descriptor = OwnedDescriptor(taking: number)
-    var bytes: [UInt8] = []
-    var buffer = [UInt8](repeating: 0, count: 65_536)
-    while true {
-        let count = try retryingInterrupts("read") {
-            Glibc.read(descriptor.number, &buffer, buffer.count)
-        }
-        if count == 0 { return bytes }
-        bytes += buffer[..<count]
-    }
+    try LinuxPlatform.readFile(path, limit: .max - 1)
 }
 
 /// The names in a folder, without "." and "..", which need not be UTF-8.

@@ -8,8 +8,6 @@ internal import Testing
 package final class LifePipe: Sendable {
     package let path: String
     private let end: OwnedDescriptor
-    /// In milliseconds.
-    private static let patience: Int32 = 120_000
 
     package init(in folder: TemporaryFolder) throws {
         path = folder.path("pipe")
@@ -22,7 +20,7 @@ package final class LifePipe: Sendable {
     package func isUp() async -> Bool {
         await onOwnThread { [self] in
             var event = pollfd(fd: end.number, events: Int16(POLLIN), revents: 0)
-            return poll(&event, 1, Self.patience) == 1
+            return poll(&event, 1, Duration.patience.millisecondsRoundedUp) == 1
         }
     }
 
@@ -32,7 +30,8 @@ package final class LifePipe: Sendable {
             var bytes = [UInt8](repeating: 0, count: 16)
             while read(end.number, &bytes, 16) > 0 {}
             var event = pollfd(fd: end.number, events: Int16(POLLIN), revents: 0)
-            return poll(&event, 1, Self.patience) == 1 && event.revents & Int16(POLLHUP) != 0
+            return poll(&event, 1, Duration.patience.millisecondsRoundedUp) == 1
+                && event.revents & Int16(POLLHUP) != 0
         }
     }
 }

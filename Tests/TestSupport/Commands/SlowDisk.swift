@@ -35,10 +35,8 @@ package final class SlowDisk: Sendable {
     package init(delay: Duration = .zero) throws {
         folder = try TemporaryFolder()
         let library = folder.path("slowdisk.so")
-        try ForeignTool("cc").run([
-            "-shared", "-fPIC", "-D_GNU_SOURCE", "-O1", "-o", library,
-            SourceTree.path("Tests/SlowDisk/slowdisk.c"), "-ldl",
-        ])
+        try ForeignTool.compile(
+            "SlowDisk/slowdisk.c", into: library, "-shared", "-fPIC", "-ldl")
         log = folder.path("syncs")
         environment = [
             "LD_PRELOAD": library,

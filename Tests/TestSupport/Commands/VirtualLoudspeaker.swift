@@ -10,10 +10,9 @@ package final class VirtualLoudspeaker: Sendable {
 
     package init() throws {
         folder = try TemporaryFolder()
-        try ForeignTool("cc").run([
-            "-shared", "-fPIC", "-DPIC", "-D_GNU_SOURCE", "-O1", "-o", folder.path("driver.so"),
-            SourceTree.path("Tests/VirtualLoudspeaker/pcm_utterspeaker.c"), "-lasound",
-        ])
+        try ForeignTool.compile(
+            "VirtualLoudspeaker/pcm_utterspeaker.c", into: folder.path("driver.so"), "-shared",
+            "-fPIC", "-DPIC", "-lasound")
         try folder.write(Array(configuration.utf8), to: "asound.conf")
     }
 

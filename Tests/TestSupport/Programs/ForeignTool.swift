@@ -68,4 +68,11 @@ package struct ForeignTool: Sendable {
         }
         return Result(status: status, output: try folder.read("output"), complaint: complaint)
     }
+
+    /// Compiles a C file of the folder `Tests`.
+    package static func compile(_ source: String, into result: String, _ options: String...) throws
+    {
+        try ForeignTool("cc").run(
+            ["-D_GNU_SOURCE", "-O1", "-o", result, SourceTree.path("Tests/\(source)")] + options)
+    }
 }

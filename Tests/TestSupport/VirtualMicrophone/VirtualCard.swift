@@ -76,7 +76,7 @@ package struct VirtualCardAccount: Sendable {
     /// The words, in the order of `enum word` in pcm_uttermic.c.
     private enum Word: Int {
         case opens, starts, firstFrame, rate, channels, period, buffer, availMin, captured, stops
-        case lost, stale, unpluggedAt, lastStart, closes, format, interrupts
+        case lost, stale, unpluggedAt, lastStart, closes
     }
 
     private subscript(word: Word) -> Int { Int(words[word.rawValue]) }
@@ -87,7 +87,6 @@ package struct VirtualCardAccount: Sendable {
     /// The start of frame 0 by `CLOCK_MONOTONIC`, in ns.
     package var firstFrameAt: Int { self[.firstFrame] }
     package var rate: Int { self[.rate] }
-    package var channels: Int { self[.channels] }
     /// What was agreed on, in frames.
     package var period: Int { self[.period] }
     package var buffer: Int { self[.buffer] }
@@ -102,6 +101,4 @@ package struct VirtualCardAccount: Sendable {
     package var unpluggedAt: Int { self[.unpluggedAt] }
     /// The frame at which it was started last.
     package var lastStart: Int { self[.lastStart] }
-    /// Times that it called its reader.
-    package var interrupts: Int { self[.interrupts] }
 }

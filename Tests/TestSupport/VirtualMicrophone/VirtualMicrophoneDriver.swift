@@ -19,7 +19,9 @@ final class VirtualMicrophoneDriver: Sendable {
     private init() throws {
         let made = try TemporaryFolder.forProcess()
         folder = made.path
-        try Self.compile(into: made.path("uttermic.so"))
+        try ForeignTool.compile(
+            "VirtualMicrophone/pcm_uttermic.c", into: made.path("uttermic.so"), "-shared", "-fPIC",
+            "-DPIC", "-lasound")
         try made.write(Array(configuration(defaultFolder: nil).utf8), to: "asound.conf")
     }
 
@@ -55,22 +57,5 @@ final class VirtualMicrophoneDriver: Sendable {
             ]
             \(defaultFolder == nil ? "" : byDefault)
             """
-    }
-
-    private static func compile(into library: String) throws {
-        let source = SourceTree.path("Tests/VirtualMicrophone/pcm_uttermic.c")
-        var reasons: [String] = []
-        for compiler in ["clang", "cc", "gcc"] {
-            do {
-                try ForeignTool(compiler).run([
-                    "-shared", "-fPIC", "-DPIC", "-D_GNU_SOURCE", "-O1", "-o", library, source,
-                    "-lasound",
-                ])
-                return
-            } catch {
-                reasons.append("\(error)")
-            }
-        }
-        throw ForeignTool.Failure(description: "cannot compile \(source): \(reasons)")
     }
 }
