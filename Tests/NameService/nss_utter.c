@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A plug-in of the C library's name service (nsswitch.conf(5)) that knows one name: the one in
 // UTTER_TEST_HOST is this machine. For tests.
-#define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netdb.h>

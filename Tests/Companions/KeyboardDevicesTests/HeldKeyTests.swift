@@ -39,34 +39,31 @@ import Testing
         }
     }
 
+    /// All lines of so many steps.
+    private static func lines(of count: Int) -> [[Step]] {
+        (0..<count).reduce([[]]) { lines, _ in
+            lines.flatMap { line in Step.allCases.map { line + [$0] } }
+        }
+    }
+
     @Test func inEveryOrderDownAndItsEndTakeTurns() {
-        var lines: [[Step]] = [[]]
-        for _ in 0..<5 {
-            lines = lines.flatMap { line in Step.allCases.map { line + [$0] } }
-        }
-        var broken = 0
-        for line in lines {
-            let said = Self.meanings(line).compactMap(\.self)
-            let turns = said.enumerated().allSatisfy { index, meaning in
-                (meaning == .down) == index.isMultiple(of: 2)
-            }
-            if !turns { broken += 1 }
-        }
+        let lines = Self.lines(of: 5)
         #expect(lines.count == 161_051)
-        #expect(broken == 0)
+        let broken = lines.filter { line in
+            let said = Self.meanings(line).compactMap(\.self)
+            return said.enumerated().contains { index, meaning in
+                (meaning == .down) != index.isMultiple(of: 2)
+            }
+        }
+        #expect(broken.isEmpty)
     }
 
     @Test func whatIsDownOnNoKeyboardIsNotHeld() {
-        var lines: [[Step]] = [[]]
-        for _ in 0..<4 {
-            lines = lines.flatMap { line in Step.allCases.map { line + [$0] } }
-        }
-        var broken = 0
-        for line in lines {
+        let broken = Self.lines(of: 4).filter { line in
             let said = Self.meanings(line + [.release0, .lost1]).compactMap(\.self)
-            if said.last == .down { broken += 1 }
+            return said.last == .down
         }
-        #expect(broken == 0)
+        #expect(broken.isEmpty)
     }
 
     @Test func repeatsAndReleasesOfWhatWasDownBeforeMeanNothing() {

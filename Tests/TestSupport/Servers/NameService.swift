@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Testing
-
 /// A plug-in of the C library's name service, for one program: by it a name is this machine.
 package struct NameService: Sendable {
     /// Whether programs may mount something for themselves here, which replacing
@@ -19,13 +17,8 @@ package struct NameService: Sendable {
         folder = try TemporaryFolder()
         self.host = host
         try folder.write(Array("hosts: utter\n".utf8), to: "nsswitch.conf")
-        let made = try await CommandRun.run(
-            "gcc",
-            [
-                "-shared", "-fPIC", "-o", folder.path("libnss_utter.so.2"),
-                SourceTree.path("Tests/NameService/nss_utter.c"),
-            ])
-        try #require(made.status == .exited(0), "\(made.errorText)")
+        try ForeignTool.compile(
+            "NameService/nss_utter.c", into: folder.path("libnss_utter.so.2"), "-shared", "-fPIC")
     }
 
     /// Runs a program that looks names up by it and in no other way.
