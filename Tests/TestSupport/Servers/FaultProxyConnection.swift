@@ -24,7 +24,7 @@ final class FaultProxyConnection {
     private let client: OwnedDescriptor
     private let service: OwnedDescriptor
     private var ways: [Way] = []
-    private var stalledUntil = MonotonicTime(nanoseconds: 0)
+    private var stalledUntil = MonotonicTime.now
     private var isBlackHole = false
     /// Whether the answer that comes next is the one that does not pass.
     private var holdsAnswer = false
@@ -106,8 +106,8 @@ final class FaultProxyConnection {
     /// How many bytes of the request may pass now.
     private var allowance: Int {
         guard let rate = plan.bytesPerSecond else { return .max }
-        let elapsed = (MonotonicTime.now.nanoseconds - began.nanoseconds) / 1_000_000
-        return rate * Int(elapsed) / 1_000 - ways[0].passed
+        let seconds = (MonotonicTime.now - began) / .seconds(1)
+        return Int(Double(rate) * seconds) - ways[0].passed
     }
 
     /// Whether the next fault of a direction is due.
