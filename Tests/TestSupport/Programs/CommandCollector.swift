@@ -152,7 +152,7 @@ package final class CommandCollector: Sendable {
     /// Writes what is queued, as far as the pipe takes it, and closes it behind the last byte.
     private func feed(_ end: inout Int32) {
         while end >= 0 {
-            // At most as many as a pipe holds.
+            // A pipe holds no more.
             let (bytes, isEnded) = state.look { (Array($0.input.prefix(65_536)), $0.isInputEnded) }
             if bytes.isEmpty {
                 guard isEnded else { return }
