@@ -97,8 +97,9 @@ import Testing
         #expect(requests.count == 3)
         #expect(requests.allSatisfy { $0["X-Take"] == outcome.id.text })
         #expect(requests.allSatisfy { $0["Idempotency-Key"] == nil })
+        let samples = bench.samples
         var sum = SHA256()
-        sum.update(bench.samples.span)
+        sum.update(samples.span)
         let digest = "sha-256=:\(Data(sum.bytes).base64EncodedString()):"
         #expect(requests.first?["Content-Digest"] == nil)
         #expect(requests.last?["Content-Digest"] == digest)
