@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# Counts what Sources may have at most, and compares the counts with scripts/bars.txt.
+# Counts what Sources and Tests may have at most, and compares the counts with scripts/bars.txt.
 # bars.py [--print]: prints all counts instead. check-layers.sh has the limits of a file and a folder.
 import pathlib
 import re
@@ -14,6 +14,8 @@ COMPANIONS = {"Companions", "Fleet", "RecognitionEndpoint", "KeyboardDevices", "
 ADVICE = {
     "core-lines": "remove lines, or say in the commit which issue raises the bar",
     "companion-lines": "remove lines, or say in the commit which issue raises the bar",
+    "test-lines": "leave a rule to the test of the layer that has it, or give a table a row",
+    "words-lines": "replace an example by one that shows more",
     "unchecked-sendable": "hand the value over with 'sending', or guard it with a Mutex",
     "take-store-members": "put it behind one of the four doors that ARCHITECTURE.md names",
     "package-vars": "make it a let, give it package private(set), or hide it behind a method",
@@ -54,6 +56,8 @@ def counts():
     places["shared-type-names"] = [at for same in types.values() if same[1:] for at in same]
     for what, found in places.items():
         count[what] = len(found)
+    for what, pattern in [("test-lines", "*.swift"), ("words-lines", "Words/*.txt")]:
+        count[what] = sum(len(path.read_text().splitlines()) for path in (ROOT / "Tests").rglob(pattern))
     return count, places
 
 
