@@ -88,7 +88,10 @@ import Testing
                 script.isEncrypted
                 ? try decrypted(durable, of: id, name, in: disk, script)
                 : WholeAudio.prefix(of: durable, named: name)
-            if whole.isEmpty { continue }
+            // A header alone is no sound: its take may go.
+            guard WholeAudio.hasSound(whole, named: name.replacing(".encrypted", with: "")) else {
+                continue
+            }
             // That it cannot be opened is what is being looked for.
             guard let id = TakeID(id), let folder = try? store.take(id) else {
                 problems.append("the take is gone, \(whole.count) bytes of it were durable")
