@@ -96,10 +96,17 @@ import Testing
     }
 
     @Test func aFailureBeforeATakeIsAnEvent() async throws {
-        let result = try await Bench().run(
-            "--events", "-c", "keep.required=true", "-c", "retry.never=true", "--for", "1s")
-        #expect(result.status != .exited(0))
-        #expect(try Schema(name: "events").judge(result.output) >= 1)
+        let bench = try Bench()
+        let result = try await bench.run(
+            "--events", "-c", "auth.credential=missing", "--for", "1s")
+        #expect(result.status == .exited(78))
+        #expect(try Schema(name: "events").judge(result.output) == 1)
+        let event = try ParsedJSON(result.output)
+        #expect(event.names == ["event", "atMs", "outcome"])
+        #expect(event["event"] == .string("outcome"))
+        #expect(event["outcome"]?["id"] == .null)
+        #expect(event["outcome"]?["exit"] == .number(78))
+        #expect(try bench.takes().isEmpty)
     }
 
     @Test func jsonIsHarmlessToATerminal() async throws {
