@@ -36,20 +36,27 @@ import Testing
 
     @Test func noMoreAreSentAtATimeThanWanted() async throws {
         let counts = Mutex<(now: Int, most: Int)>((0, 0))
-        let script: [ServerStep] = [
-            .readHead,
-            .perform { _ in counts.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) } },
-            .readBodyToEnd,
-            .perform { _ in counts.withLock { $0.now -= 1 } },
-            .respond(status: 200, text: "answer"),
-        ]
-        let server = try RecordingServer(otherwise: script)
+        let enter = ServerStep.perform { _ in
+            counts.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
+        }
+        let leave = ServerStep.perform { _ in counts.withLock { $0.now -= 1 } }
+        let begun = (0..<7).map { _ in Gate() }
+        // Each but the last is answered once the next has begun, so that two are always there.
+        let scripts = begun.indices.map { number -> [ServerStep] in
+            [
+                .readHead, enter, .open(begun[number]), .readBodyToEnd,
+                .stallUntil(begun[min(number + 1, 6)]), leave,
+                .respond(status: 200, text: "answer"),
+            ]
+        }
+        let server = try RecordingServer(scripts: scripts)
         let bench = try Bench(server: server)
         let files = [String](repeating: Clip.digits.path, count: 7)
         let result = try await bench.start(["send", "-q", "--jobs", "2"] + files).result()
         #expect(result.status == .exited(0))
         #expect(result.outputText.split(separator: "\n").count == 7)
-        #expect(counts.withLock { $0.most } <= 2)
+        #expect(counts.withLock { $0.most } == 2)
+        #expect(server.problems == [])
     }
 
     @Test func eachFailureNamesItsFileAndTheOthersGoOn() async throws {
@@ -111,17 +118,21 @@ import Testing
     }
 
     @Test func ctrlCEndsAllOfThem() async throws {
-        let gate = Gate()
-        let server = try RecordingServer(
-            otherwise: [.readHead, .readBodyToEnd, .open(gate), .readOn])
+        let server = try RecordingServer(otherwise: [.readHead, .readBodyToEnd, .readOn])
         let bench = try Bench(server: server)
         let run = try bench.start(["send", "--jobs", "2"] + Self.files)
-        _ = await gate.wait()
+        for number in 0...1 { _ = try #require(await server.request(number) { $0.isComplete }) }
         run.signal(SIGINT)
         let result = try await run.result()
         #expect(result.status == .exited(130))
+        #expect(result.output.isEmpty)
         // The third was never begun: what was cancelled is there, and nothing else.
-        #expect(try bench.takes().count <= 2)
+        #expect(server.requests.count == 2)
+        let takes = try bench.takes()
+        #expect(
+            try takes.map { try $0.manifest["state"]?.string } == ["cancelled", "cancelled"])
+        let spoken = [try Clip.digits.samples, try Clip.goForward.samples]
+        #expect(Set(try takes.map { try $0.samples ?? [] }) == Set(spoken))
     }
 
     @Test(arguments: [20, 40, 60, 200])
