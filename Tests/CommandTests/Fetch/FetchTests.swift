@@ -210,18 +210,26 @@ import Testing
 
     /// What a server calls a recording names files of this machine.
     @Test(arguments: [
-        "ffconcat version 1.0\nfile SECRET\n",
-        "#EXTM3U\n#EXT-X-TARGETDURATION:9\n#EXTINF:9,\nfile:SECRET\n#EXT-X-ENDLIST\n",
-        "<?xml version=\"1.0\"?><MPD><Period><BaseURL>file:SECRET</BaseURL></Period></MPD>",
+        ("ffconcat version 1.0\nfile SECRET\n", "is text, and not sound: nothing is sent\n"),
+        (
+            "#EXTM3U\n#EXT-X-TARGETDURATION:9\n#EXTINF:9,\nfile:SECRET\n#EXT-X-ENDLIST\n",
+            "it must begin with http:// or https://"
+        ),
+        (
+            "<?xml version=\"1.0\"?><MPD><Period><BaseURL>file:SECRET</BaseURL></Period></MPD>",
+            "is XML, and not sound: nothing is sent\n"
+        ),
     ])
-    func noFileOfThisMachineIsSent(_ text: String) async throws {
+    func noFileOfThisMachineIsSent(_ text: String, _ reason: String) async throws {
         let secret = Clip.digits.path
         let body = Array(text.replacing("SECRET", with: secret).utf8)
         let server = try FileServer(["/a.mp3": .init(body)])
         let service = try RecordingServer.hearing("heard")
         let result = try await Bench(server: service).run("send", server.url("/a.mp3"))
-        #expect(result.status != .exited(0))
-        #expect(service.requests.isEmpty, "\(result.errorText)")
+        #expect(result.status == .exited(65))
+        #expect(result.errorText.contains(reason), "\(result.errorText)")
+        #expect(server.requests.map(\.target) == ["/a.mp3"])
+        #expect(service.requests.isEmpty)
     }
 
     @Test func aProgramThatIsKilledAtEachRequestEndsWithTheSameFiles() async throws {
