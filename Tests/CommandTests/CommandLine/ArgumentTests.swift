@@ -33,6 +33,10 @@ import Testing
         #expect(try PaceArgument(parsing: text).pace == pace)
     }
 
+    @Test func withoutAPaceAFileIsSentAsFastAsItIsRead() throws {
+        #expect(try SendCommand.parse(["a.wav"]).pace.pace == .unpaced)
+    }
+
     @Test(arguments: [
         (["--force"], "--force needs --output-dir."),
         (["--cassette-bodies"], "--cassette-bodies needs --cassette."),
