@@ -102,7 +102,8 @@ import Testing
         #expect(try await recorder.result().status == .exited(0))
     }
 
-    @Test func aStopThatDiesLeavesTheTextToTheNextAndToLast() async throws {
+    @Test(arguments: [false, true])
+    func aStopThatDiesLeavesTheTextToTheNextAndToLast(_ hasNext: Bool) async throws {
         let gate = Gate()
         let bench = try ControlBench("kept", after: gate)
         let recorder = try await bench.record()
@@ -112,13 +113,23 @@ import Testing
         _ = try await stop.result()
         // The control thread reads the end before a request that comes later.
         _ = try await bench.run("status")
+        let next = hasNext ? try bench.ask("stop") : nil
+        if let next {
+            // The text is promised to it.
+            let line = try await next.next().utf8.dropLast()
+            #expect(ControlAnswer(line: Array(line))?.kind == .waiting)
+        }
         gate.open()
+        if let next { #expect(try await next.hears(#""text":"kept""#)) }
+        next?.finish()
         let ended = try await recorder.result()
         #expect(ended.status == .exited(0))
         #expect(ended.outputText == "")
-        #expect(ended.errorText.contains("utter: the text of take "))
-        #expect(ended.errorText.contains(" was not printed\n"))
-        #expect(ended.errorText.contains("utter: hint: print it with: utter show "))
+        if !hasNext {
+            #expect(ended.errorText.contains("utter: the text of take "))
+            #expect(ended.errorText.contains(" was not printed\n"))
+            #expect(ended.errorText.contains("utter: hint: print it with: utter show "))
+        }
         #expect(try await bench.run("last").outputText == "kept\n")
     }
 
