@@ -108,6 +108,7 @@ import Testing
         }
         let result = try await run.result()
         #expect([.exited(0), .exited(130)].contains(result.status))
+        #expect(result.errorText.contains("utter: left without waiting for the disk"))
         #expect(result.outputText == "heard\n")
     }
 
