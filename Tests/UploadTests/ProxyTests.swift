@@ -68,9 +68,9 @@ import Testing
             let refused = try upload(
                 to: front.url(), by: proxy.url, login: login, front.certificateFile)
             let result = try #require(await refused.result())
-            #expect(
-                result.ending == .proxyRefused(status: login == nil ? 407 : 401)
-                    || result.ending == .proxyRefused(status: 407))
+            // Some proxies call a wrong login 401.
+            let statuses = login == nil ? [407] : [401, 407]
+            #expect(statuses.contains { result.ending == .proxyRefused(status: $0) })
             #expect(result.sentByteCount == 0)
         }
         #expect(server.requests.count == 2)
