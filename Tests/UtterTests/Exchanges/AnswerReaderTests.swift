@@ -51,10 +51,17 @@ private func readAnswer(
     }
 
     @Test func aHugeRefusalIsBounded() {
-        let reader = read(
-            String(repeating: "x", count: 1 << 20), status: 500, mediaType: "text/plain",
-            pieces: 100_000)
-        #expect((reader.message?.utf8.count ?? 0) < 1_000)
+        let pad = { (count: Int) in String(repeating: "x", count: count) }
+        let text = read(pad(1 << 20), status: 500, mediaType: "text/plain", pieces: 100_000)
+        #expect(text.message == pad(197) + "…")
+        // A refusal that is as long as the limit is read to its end; a longer one has none.
+        let (start, end) = (#"{"pad":""#, #"","error":"quota is used up"}"#)
+        let cut = start + pad(197 - start.utf8.count) + "…"
+        for (excess, message) in [(0, "quota is used up"), (1, cut), (1 << 20, cut)] {
+            let count = (64 << 10) - start.utf8.count - end.utf8.count + excess
+            let reader = read(start + pad(count) + end, status: 429, pieces: 1_000)
+            #expect(reader.message == message, "\(excess)")
+        }
     }
 
     @Test func theFirstFailureCounts() {
