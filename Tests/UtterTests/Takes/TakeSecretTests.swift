@@ -163,7 +163,9 @@ import Testing
 
     @Test func aTakeThatIsCancelledWaitsForNoSecret() async throws {
         let (asked, answer) = (Gate(), Gate())
+        let count = Atomic(0)
         let bench = try Bench { _ in
+            count.add(1, ordering: .relaxed)
             asked.open()
             #expect(await answer.wait())
             return "sesame"
@@ -175,7 +177,15 @@ import Testing
         #expect(await asked.wait())
         take.cancel()
         #expect(try await take.end().result == .failure(.cancelled))
+        // The question has no taker any more.
+        #expect(await comesTrue { bench.pipeline.secrets.openCount == 0 })
         answer.open()
-        #expect(server.requests.isEmpty)
+        // The next take asks anew; a request of the cancelled one would be there before its answer.
+        let next = try bench.replay(period + period, to: server.url()) {
+            $0.delivery.service.add(named)
+        }
+        #expect(try await next.end().text == "go")
+        #expect(server.requests.map(\.body) == [WAVBytes.pcm(period + period)])
+        #expect(count.load(ordering: .relaxed) == 2)
     }
 }
