@@ -164,8 +164,11 @@ import Testing
         let outcome = try await send(by: plan("deepgram", "status=\(status)"))
         #expect(outcome.text.contains("no such key"), "\(outcome.text)")
         #expect(outcome.attempts.map(\.result.status) == [status])
-        guard case .failure(let failure) = outcome.result else { return }
-        if case .tokenRefused = failure { #expect(isOfToken) } else { #expect(!isOfToken) }
+        switch outcome.result {
+        case .failure(.tokenRefused(status, "no such key"?, _)): #expect(isOfToken)
+        case .failure(.unavailable(status, "no such key"?)): #expect(!isOfToken)
+        default: Issue.record("\(outcome.result)")
+        }
     }
 
     @Test func theTokenGoesIntoTheHandshake() async throws {
