@@ -263,13 +263,14 @@ import Testing
             finished.open()
             thread.join()
         }
-        var generator = SystemRandomNumberGenerator()
+        var random = SeededRandom()
+        let seed: Comment = "seed \(random.seed)"
         for _ in 0..<200 {
-            let take = try store.makeTake(TakeID(at: Date(), using: &generator))
+            let take = try store.makeTake(TakeID(at: Date(), using: &random))
             // No other process may lock it while it is held.
-            #expect(try !store.take(take.id).lock())
+            #expect(try !store.take(take.id).lock(), seed)
             _ = try take.makeJournal(fileName: "audio.wav")
-            #expect(store.holds(take))
+            #expect(store.holds(take), seed)
             try store.remove(take)
         }
     }
