@@ -357,9 +357,13 @@ import Utter
         let account = outcome.account
         #expect(account.encodedFrames == 8_000 && account.gapFrames == 0)
         #expect(account.encodedBytes >= 16_000 && take.audioExtension == "wav")
-        guard case .failure(let failure) = outcome.result else { return }
+        guard case .failure(let failure) = outcome.result else {
+            Issue.record("\(outcome.result)")
+            return
+        }
+        #expect(failure.description.hasPrefix("cannot connect to "), "\(failure)")
         #expect(!failure.isForGood && !failure.isUnwanted)
-        #expect(outcome.attempts.allSatisfy { $0.result.sentByteCount == 0 })
+        #expect(outcome.attempts.map(\.result.sentByteCount) == [0])
         pipeline.sweep()
     }
 
