@@ -57,6 +57,14 @@ import Testing
             "the input delivers nothing but its last bit; is a microphone connected?"
         ),
         (.faint, "very-quiet", "the microphone is very quiet; is its level turned down?"),
+        (.good, "good", "the microphone's signal is good"),
+        (.absent, "no-frames", "the microphone delivers nothing; recording goes on when it does"),
+        (.zero, "digital-silence", "the microphone delivers only digital silence; is it muted?"),
+        (.clipped, "clipping", "the microphone is cut off at full scale; turn its level down"),
+        (
+            .cancelling, "channels-cancel",
+            "a mix of the channels would have lost a voice; the loudest channel was taken"
+        ),
     ])
     func aFaultHasANameAndASentence(_ state: SignalState, _ name: String, _ text: String) {
         #expect(state.rawValue == name)

@@ -155,5 +155,6 @@ import Testing
     @Test func gapCausesHaveTheseNames() {
         #expect(Gap.Cause.overrun.rawValue == "overrun")
         #expect(Gap.Cause.ringFull.rawValue == "ring-full")
+        #expect(Gap.Cause.damaged.rawValue == "damaged")
     }
 }
