@@ -242,29 +242,28 @@ import Testing
     /// Its text is of more audio than the disk has: another one takes its place where that is wanted.
     @Test func theTextOfAWholeTakeStaysWhereAPartIsHeardLater() async throws {
         let server = try RecordingServer(otherwise: .answer(text: "a part"))
-        var random = SeededRandom()
-        let seed: Comment = "seed \(random.seed)"
-        let id = TakeID(at: Date(), using: &random)
+        var generator = SystemRandomNumberGenerator()
+        let id = TakeID(at: Date(), using: &generator)
         let take = try bench.keep(1, for: server.url(), as: id) {
             $0.state = .answered
             $0.transcript = "all of it"
         }
-        #expect(take.known?.lacksEnd == nil, seed)
-        let path = try #require(take.audioPath, seed)
+        #expect(take.known?.lacksEnd == nil)
+        let path = try #require(take.audioPath)
         #expect(truncate(path, 44 + 1_000) == 0)
         let pipeline = try bench.pipeline()
         for (replaces, text) in [(false, "all of it"), (true, "a part")] {
             var plan = try DeliveryPlan(of: take)
             plan.replacesWhole = replaces
             let outcome = await (try pipeline.resend(take.id, by: plan)).outcome
-            #expect(try outcome.result.get().text == "a part", seed)
+            #expect(try outcome.result.get().text == "a part")
             await pipeline.settled()
-            let known = try #require(try bench.spool.take(take.id.text).known, seed)
-            #expect(known.transcript == text && known.state == .answered, seed)
-            #expect(known.lacksEnd == true, seed)
-            #expect(known.frames == (replaces ? 500 : 1_000), seed)
+            let known = try #require(try bench.spool.take(take.id.text).known)
+            #expect(known.transcript == text && known.state == .answered)
+            #expect(known.lacksEnd == true)
+            #expect(known.frames == (replaces ? 500 : 1_000))
         }
-        #expect(server.requests.map(\.body.count) == [1_000, 1_000], seed)
+        #expect(server.requests.map(\.body.count) == [1_000, 1_000])
     }
 
     @Test func whatHasWaitedForTooLongIsOld() throws {
