@@ -221,7 +221,7 @@ class Store:
         self.port, self.own = port, threading.local()
 
     def ask(self, method, path, body=None):
-        for _ in range(3):
+        for _ in range(10):
             link = getattr(self.own, "link", None)
             if link is None:
                 link = self.own.link = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
@@ -231,6 +231,7 @@ class Store:
                 return found.status, found.read()
             except (OSError, http.client.HTTPException):
                 self.own.link = None
+                time.sleep(0.3)
         return 0, b""
 
     def put(self, key, body):
