@@ -242,23 +242,17 @@ const unfiltered = { channelCount: 1, echoCancellation: false, noiseSuppression:
 
 // The microphone is opened last: nothing would hear it while the rest loads.
 async function begin() {
-  let [context, stream] = [await prepare(), null];
+  const context = await prepare();
+  let stream = null;
   try {
     stream = await navigator.mediaDevices.getUserMedia({ audio: unfiltered });
-    try {
-      return await record(context, stream);
-    } catch (error) {
-      if (!rate.sampleRate) throw error;
-      rate = {};
-      const other = await prepare();
-      context.close();
-      context = other;
-      return await record(context, stream);
-    }
+    return await record(context, stream);
   } catch (error) {
     stream?.getTracks().forEach((track) => track.stop());
     context.close();
-    throw error;
+    if (!stream || !rate.sampleRate) throw error;
+    rate = {};
+    return begin();
   }
 }
 
