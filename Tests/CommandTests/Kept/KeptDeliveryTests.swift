@@ -64,7 +64,8 @@ import Testing
         #expect(server.connectionCount == 0)
     }
 
-    @Test func everythingOfTheRequestIsRemembered() async throws {
+    @Test(arguments: [["retry", "last"], ["flush"]])
+    func everythingOfTheRequestIsRemembered(_ command: [String]) async throws {
         let (server, foreign) = (try meant(), try RecordingServer())
         let bench = try Bench()
         let first = try await bench.run(
@@ -75,7 +76,7 @@ import Testing
             "--token-file", try secretFile(bench), "-c", "auth.kind=header",
             "-c", "auth.header=xi-api-key", "--format", "wav", Clip.goForward.path)
         #expect(first.status == .exited(75))
-        let again = try await bench.start(["flush"], variables: elsewhere(foreign)).result()
+        let again = try await bench.start(command, variables: elsewhere(foreign)).result()
         #expect(again.status == .exited(0), "\(again.errorText)")
         #expect(again.outputText == "meant\n")
         #expect(foreign.connectionCount == 0)
