@@ -186,7 +186,7 @@ import Testing
         }
     }
 
-    /// What browsers, phones and note tools record; other types say no more than `octet-stream`.
+    /// Browsers, phones and note tools record these; `NegotiationTests` has other media types.
     @Test func aFileIsTakenForWhatItsFirstBytesSay() async throws {
         let boundary = "multipart/form-data; boundary=B"
         let head = #"name="file"; filename="blob""# + Self.nameless
