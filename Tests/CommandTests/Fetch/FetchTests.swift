@@ -79,7 +79,7 @@ import Testing
     }
 
     /// Starts to fetch a file of which three quarters come before the gate opens.
-    private func fetchThatStalls(until gate: Gate) async throws -> (FileServer, BenchRun) {
+    private func fetchThatStalls(until gate: Gate) async throws -> (FileServer, CommandRun) {
         let server = try FileServer(["/a": .init(Self.bytes)], stallingUntil: gate)
         server.change { $0.cuts = [150_000] }
         let run = try bench.start(["fetch", "--events", server.url("/a")])

@@ -109,7 +109,7 @@ extension Bench {
     /// Starts to play cassettes.
     ///
     /// - Returns: the running program and its origin.
-    func replay(_ paths: [String]) async throws -> (BenchRun, String) {
+    func replay(_ paths: [String]) async throws -> (CommandRun, String) {
         let options = paths.flatMap { ["--cassette", $0] }
         let run = try start(["serve", "-v", "--port", "0"] + options)
         try #require(await run.wait(for: "listening on http://127.0.0.1:", in: .error))

@@ -39,7 +39,7 @@ struct ControlBench: Sendable {
     private let runtime: TemporaryFolder
 
     /// Starts a command.
-    func start(_ arguments: String..., variables: [String: String] = [:]) throws -> BenchRun {
+    func start(_ arguments: String..., variables: [String: String] = [:]) throws -> CommandRun {
         try bench.start(arguments, variables: variables)
     }
 
@@ -48,7 +48,7 @@ struct ControlBench: Sendable {
     }
 
     /// Starts a recorder, and waits until so many bytes of the next request have come.
-    func record(_ arguments: String..., bytes: Int = 6_400) async throws -> BenchRun {
+    func record(_ arguments: String..., bytes: Int = 6_400) async throws -> CommandRun {
         let number = server.requests.count
         let run = try bench.start(["start"] + arguments)
         _ = try #require(await server.wait(untilBytes: bytes, ofRequest: number))
@@ -68,7 +68,7 @@ struct ControlBench: Sendable {
     /// Starts a daemon, and waits until it answers.
     func daemon(
         _ arguments: String..., variables: [String: String] = [:]
-    ) async throws -> BenchRun {
+    ) async throws -> CommandRun {
         let run = try bench.start(["daemon"] + arguments, variables: variables)
         #expect(await isAnswered())
         return run
@@ -115,7 +115,7 @@ extension [ServerStep] {
     }
 }
 
-extension BenchRun {
+extension CommandRun {
     /// Ends a daemon as its manager does.
     @discardableResult
     func terminate() async throws -> CommandResult {

@@ -15,7 +15,7 @@ import Testing
     init() throws { bench = try ControlBench(.hearing("whole")) }
 
     /// Expects that the recorder does what it should, whatever has happened.
-    private func expectWhole(_ recorder: BenchRun) async throws {
+    private func expectWhole(_ recorder: CommandRun) async throws {
         #expect(try await bench.status().phase == .recording)
         #expect(try await bench.run("stop").outputText == "whole\n")
         #expect(try await recorder.result().status == .exited(0))

@@ -9,7 +9,7 @@ import Testing
 /// Keys that move at the other end of the control socket.
 @Suite struct ControlKeyTests {
     private let bench: ControlBench
-    private let daemon: BenchRun
+    private let daemon: CommandRun
     private let hand: Hand
 
     init() async throws {

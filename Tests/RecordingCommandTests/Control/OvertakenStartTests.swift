@@ -14,7 +14,7 @@ import Testing
     init() throws { bench = try ControlBench(.hearing("heard")) }
 
     /// Begins the process of a press, which does not get on before a line comes.
-    private func press() async throws -> BenchRun {
+    private func press() async throws -> CommandRun {
         let press = try bench.bench.startShell(
             "echo pressed; read -r line; exec \"$0\" start", [], input: .pipe)
         #expect(await press.wait(for: "pressed", in: .output))

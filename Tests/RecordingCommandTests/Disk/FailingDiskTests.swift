@@ -18,7 +18,7 @@ import Testing
 
     /// A take of standard input whose samples come when a test says so.
     private final class Voice {
-        let run: BenchRun
+        let run: CommandRun
         private(set) var said: [UInt8] = []
 
         init(_ bench: Bench) throws {

@@ -140,7 +140,7 @@ final class KeyboardBench: Sendable {
     let control: ControlBench
     let keyboards: VirtualKeyboards
     /// Held, because it goes with its last reference.
-    private let running = Mutex<BenchRun?>(nil)
+    private let running = Mutex<CommandRun?>(nil)
 
     init(_ server: RecordingServer, _ variables: [String: String] = [:]) throws {
         // Without a daemon it starts a recorder, which may end after its test.
@@ -151,7 +151,7 @@ final class KeyboardBench: Sendable {
     /// A daemon that hears a text, a keyboard, and `utter keys` that watches it.
     static func watching(
         _ text: String, daemon arguments: [String] = [], down: Set<Int> = []
-    ) async throws -> (KeyboardBench, VirtualKeyboard, BenchRun) {
+    ) async throws -> (KeyboardBench, VirtualKeyboard, CommandRun) {
         let bench = try KeyboardBench(.hearing(text))
         try await bench.daemon(arguments)
         let keyboard = try bench.keyboards.plug(down: down)
@@ -170,13 +170,13 @@ final class KeyboardBench: Sendable {
     var hasDaemonEnded: Bool { running.withLock { $0?.status != nil } }
 
     /// Starts `utter keys --evdev`, and waits until it watches the key.
-    func watch(_ arguments: String...) async throws -> BenchRun {
+    func watch(_ arguments: String...) async throws -> CommandRun {
         let run = try start(arguments)
         #expect(await run.wait(for: "and speak, or tap it", in: .error), "\(run.errorText)")
         return run
     }
 
-    func start(_ arguments: [String]) throws -> BenchRun {
+    func start(_ arguments: [String]) throws -> CommandRun {
         try control.bench.start(
             ["keys", "--evdev"] + arguments, variables: keyboards.environment)
     }
@@ -194,12 +194,12 @@ final class KeyboardBench: Sendable {
     }
 
     /// Ends `utter keys` by Ctrl-C.
-    func end(_ run: BenchRun) async throws -> CommandResult {
+    func end(_ run: CommandRun) async throws -> CommandResult {
         run.signal(SIGINT)
         return try await run.result()
     }
 }
 
-extension BenchRun {
+extension CommandRun {
     var errorText: String { String(decoding: error, as: UTF8.self) }
 }

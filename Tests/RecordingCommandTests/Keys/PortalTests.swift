@@ -12,8 +12,8 @@ import Testing
     private struct Stage {
         let portal: PortalDouble
         let control: ControlBench
-        let daemon: BenchRun
-        let keys: BenchRun
+        let daemon: CommandRun
+        let keys: CommandRun
 
         init(_ text: String, trigger: String = "F9", _ arguments: String...) async throws {
             portal = try await PortalDouble(trigger: trigger)

@@ -42,14 +42,14 @@ final class TerminalDouble: Sendable {
     func start(
         _ bench: Bench, _ arguments: [String] = [], input: CommandRun.Input = .terminal,
         variables: [String: String] = [:]
-    ) throws -> BenchRun {
+    ) throws -> CommandRun {
         let run = try bench.start(
             arguments, input: input, terminal: terminal, variables: Self.patient(variables))
         try answer(run)
         return run
     }
 
-    func startShell(_ bench: Bench, _ script: String) throws -> BenchRun {
+    func startShell(_ bench: Bench, _ script: String) throws -> CommandRun {
         let run = try bench.startShell(script, [], terminal: terminal)
         try answer(run)
         return run
@@ -90,7 +90,7 @@ final class TerminalDouble: Sendable {
 
     /// Answers what is asked, as it comes: on a thread of its own, since a terminal has its time
     /// however busy the tests are.
-    private func answer(_ run: BenchRun) throws {
+    private func answer(_ run: CommandRun) throws {
         guard speech != .silent else { return }
         let (isKitty, terminal, isClosed) = (speech == .kitty, terminal, isClosed)
         let mayAnswer = mayAnswer
@@ -127,7 +127,7 @@ struct TerminalStage {
     let server: RecordingServer
     let bench: Bench
     let window: TerminalDouble
-    let run: BenchRun
+    let run: CommandRun
 
     /// Starts the program, by its arguments or by a line of shell, and waits for a prompt.
     init(

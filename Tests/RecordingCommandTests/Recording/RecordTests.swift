@@ -94,7 +94,7 @@ import Testing
     }
 
     /// Expects an end for which no request came, and all of what was recorded.
-    private func expectEnd(of run: BenchRun) async throws {
+    private func expectEnd(of run: CommandRun) async throws {
         let result = try await run.result()
         #expect(result.status == .exited(0))
         #expect(result.outputText == "heard\n")
@@ -136,7 +136,7 @@ import Testing
     ///
     /// - Returns: how many bytes came behind those that were heard before the stop.
     @discardableResult
-    private func expectWhole(_ run: BenchRun, stop: () throws -> Void) async throws -> Int {
+    private func expectWhole(_ run: CommandRun, stop: () throws -> Void) async throws -> Int {
         let before = try #require(await server.wait(untilBytes: 16_000))
         #expect(before.lastChunkAt == nil)
         try stop()

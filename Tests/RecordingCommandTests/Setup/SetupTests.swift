@@ -245,7 +245,7 @@ import Testing
 extension Bench {
     /// Types each answer once its question is there.
     func answer(
-        _ answers: [(question: String, answer: String)], to run: BenchRun,
+        _ answers: [(question: String, answer: String)], to run: CommandRun,
         on terminal: PseudoTerminal
     ) async throws {
         for (question, answer) in answers {

@@ -50,7 +50,7 @@ package final class Bench: Sendable {
         _ arguments: [String], input: CommandRun.Input = .nothing,
         terminal: PseudoTerminal? = nil, outputOnTerminal: Bool = false,
         variables: [String: String] = [:]
-    ) throws -> BenchRun {
+    ) throws -> CommandRun {
         try .product(
             "utter", arguments, environment: environment.merging(variables) { $1 },
             input: input, terminal: terminal, outputOnTerminal: outputOnTerminal, holding: self)
@@ -69,7 +69,7 @@ package final class Bench: Sendable {
     package func startShell(
         _ script: String, _ arguments: [String], input: CommandRun.Input = .nothing,
         terminal: PseudoTerminal? = nil
-    ) throws -> BenchRun {
+    ) throws -> CommandRun {
         guard let utter = BuiltProducts.path(of: "utter") else {
             throw CommandError.notBuilt("utter")
         }
@@ -184,7 +184,7 @@ extension Bench {
     /// Starts an endpoint on a free port.
     ///
     /// - Returns: the running program and its URL.
-    package func serve(_ options: String...) async throws -> (BenchRun, String) {
+    package func serve(_ options: String...) async throws -> (CommandRun, String) {
         let run = try start(["serve", "--port", "0"] + options)
         try #require(await run.wait(for: "/recognize\n", in: .error))
         let text = String(decoding: run.error, as: UTF8.self)
@@ -193,9 +193,6 @@ extension Bench {
         return (run, String(match.1))
     }
 }
-
-/// A running `utter`, which holds its bench: folder, server and microphone stay until it is gone.
-package typealias BenchRun = CommandRun
 
 /// A take's folder after `utter` has ended.
 package struct TakeOnDisk {
