@@ -88,7 +88,11 @@ import Testing
             problems.append("\(result.status) \(result.outputText) \(result.errorText)")
         }
         if bench.server.requests.map(\.isComplete) != [true] {
-            problems.append("\(bench.server.requests.count) requests")
+            // A second attempt, or a program of another test that this port belonged to before.
+            let requests = bench.server.requests.map {
+                "\($0.requestLine) \($0["Idempotency-Key"] ?? "") \($0.body.count) \($0.isComplete)"
+            }
+            problems.append("requests: \(requests): \(result.errorText)")
         }
         if arguments.contains("pcm"), bench.server.requests.first?.body != bench.samples {
             problems.append("not every byte was sent")
