@@ -25,7 +25,7 @@ demo: ## Install what the build needs, build, then watch a recorded voice become
 test: setup ## Build and run all tests (SUITE=Journal: only those whose suite or name has this)
 	@scripts/test.sh $(if $(SUITE),--filter '$(SUITE)')
 
-test-core: setup ## Run the tests of the library alone, in a third of the time
+test-core: setup ## Run the tests of the library alone, in a fifth of the time
 	@scripts/test.sh core
 
 build: ## Install what the build needs, then build the programs, with the Swift runtime inside

@@ -21,9 +21,12 @@ source scripts/test-flags.sh
 flags=("${test_flags[@]}" --scratch-path .build-test)
 log=.build-test/test.log
 
-# They take most of the time, and so does one test of others, which tries all orders of a recorder.
+# They take most of the time, and so do a few tests of others: of every order, field, part or piece.
 slow_modules='CommandTests|RecordingCommandTests|FaultTests|FleetTests|RecognitionEndpointTests'
-slow_test=everyOrderIsHandled
+slow_tests='everyOrderIsHandled|eachFieldOfAProfileIsRemembered|theStoreHasTheRecordingInTheEnd'
+slow_tests+='|eachMemberThatAProgramSetsIsRemembered|noWordIsLostOrDoubled'
+slow_tests+='|manyPiecesTakeTimeThatGrowsWithTheirNumber|aTakeThatWasCutIsSentOnceMoreByteForByte'
+slow_tests+='|aFileAndAPipeHaveTheFramesThatTheProgramReads'
 
 # With a sanitizer a program takes long to start: of faults that are alike, one has to do, and all
 # waits are longer.
@@ -35,9 +38,11 @@ left_out=("tests that take minutes: make soak")
 case "${1:-}" in
     core)
         shift
-        left_out=("modules that start programs, ${slow_modules//|/, }, and $slow_test: make test")
-        options+=(--skip "^($slow_modules)\\.|$slow_test")
+        left_out=("modules that start programs: make test SUITE='^($slow_modules)'"
+            "tests that take long: make test SUITE='$slow_tests'")
+        options+=(--skip "^($slow_modules)\\.|$slow_tests")
         ;;
+    --filter) left_out+=("tests whose names have no '$2': make test") ;;
     address)
         shift
         LSAN_OPTIONS="suppressions=$PWD/scripts/lsan-suppressions print_suppressions=0"

@@ -78,6 +78,18 @@ import Testing
         }
     }
 
+    @Test func theMeanComesBackEachTime() throws {
+        let voice = TestSignal.voice(frames: 32_000, sampleRate: 16_000)
+        // In opposite phase, then alike; and so once more.
+        let right = voice.map { -$0 } + voice.map { $0 / 2 }
+        let samples = (0..<2).flatMap { _ in zip(voice + voice, right).flatMap { [$0, $1] } }
+        let ours = try converted(samples, from: StreamFormat(sampleRate: 16_000, channelCount: 2))
+        for end in [64_000, 128_000] {
+            let last = zip(ours[end - 1_600..<end], voice.suffix(1_600))
+            #expect(last.allSatisfy { abs(Int($0) * 4 - Int($1) * 3) <= 8 }, "\(end)")
+        }
+    }
+
     @Test func theChannelGoesWithTheVoiceAndTheMeanComesBack() throws {
         let voice = TestSignal.voice(frames: 16_000, sampleRate: 16_000)
         let none = [Int16](repeating: 0, count: voice.count)

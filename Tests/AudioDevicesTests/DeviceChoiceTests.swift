@@ -33,7 +33,7 @@ import Testing
         #expect(try DeviceHost.device(meantBy: text, among: Self.devices).name == name)
     }
 
-    @Test(arguments: ["0", "12", "D", "a"]) func severalOrNoneAreMeant(_ text: String) {
+    @Test(arguments: ["0", "12", "D", "a", "audio"]) func severalOrNoneAreMeant(_ text: String) {
         do throws(CaptureError) {
             let device = try DeviceHost.device(meantBy: text, among: Self.devices)
             Issue.record("\(device.name)")

@@ -145,6 +145,16 @@ import Testing
         #expect(throws: EncryptionError.damaged) { try opened(altered, key) }
     }
 
+    /// All that is left is intact, and in its order.
+    @Test func noFrameIsLeftOut() throws {
+        let key = try Self.key()
+        var form = try read(
+            try SealedBody(key: key, seed: "one"),
+            of: SealedHead(contentType: "a", query: "").bytes + Self.random(3_000))
+        form.removeSubrange(512..<1_024)
+        #expect(throws: EncryptionError.damaged) { try opened(form, key) }
+    }
+
     @Test func aTakesFileIsNoBody() throws {
         let key = try Self.key()
         let file = try EncryptedFileHeader.bytes(

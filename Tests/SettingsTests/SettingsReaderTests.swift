@@ -107,5 +107,7 @@ import Testing
     func onlyWhatIsNearIsMeant(_ typed: String, _ meant: String?) {
         let words = ["for", "to", "answer-timeout", "connect-timeout"]
         #expect(EditDistance.nearest(to: typed, among: words) == meant)
+        // Two words begin so.
+        #expect(EditDistance.nearest(to: "conn", among: words + ["connection"]) == nil)
     }
 }

@@ -30,6 +30,7 @@ import Testing
         manifest.reason = "words of it"
         manifest.transcript = transcript
         manifest.sha256 = String(repeating: "5e", count: 32)
+        manifest.progress = ExchangeProgress(step: "ask", values: ["job": "word of it"], plan: "p")
         return manifest
     }
 
@@ -52,7 +53,7 @@ import Testing
             let text = String(decoding: try scratch.read(path + name), as: UTF8.self)
             // Longer than chance would write into 700,000 characters of base64.
             #expect(!text.contains("word word") && !text.contains("diary"))
-            #expect(!text.contains("5e5e5e5e"))
+            #expect(!text.contains("5e5e5e5e") && !text.contains("word of it"))
         }
         for secret in [nil, Array(2...33)] as [[UInt8]?] {
             let other = try take(secret: secret)

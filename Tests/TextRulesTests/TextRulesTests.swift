@@ -128,6 +128,13 @@ struct SpokenMarkTests {
         let ruled = rules.applied(to: RuledText(example.said), in: example.language)
         #expect(ruled.text == example.written)
     }
+
+    @Test func theLineOfWhatIsTakenBackStays() {
+        var rules = TextRules()
+        (rules.takesBack, rules.writesMarks) = (true, true)
+        let said = "Hello. New line bad words. Scratch that. Good."
+        #expect(rules.applied(to: RuledText(said), in: "en").text == "Hello.\nGood.")
+    }
 }
 
 struct WordListTests {
@@ -140,10 +147,13 @@ struct WordListTests {
         "京都" = "みやこ"
         "みやこ" = "都"
         "タワー" = ""
+        "東京" = "江戸"
         "o'brien" = "O’Brien"
         [de]
         "kuber netes" = "Kubernetes"
         cube = "Würfel"
+        [ja]
+        "東京" = "東京都"
         """
 
     @Test(arguments: [
@@ -152,7 +162,8 @@ struct WordListTests {
         Case("cube, control", "Kube, control"), Case("cubes control", "cubes control"),
         Case("Basically, it works", "It works"), Case("it works, basically.", "it works."),
         Case("京都市に行く", "京都に行く", "ja"),
-        Case("京都に タワー 行く", "みやこに 行く", "ja"), Case("Ask O’BRIEN’s", "Ask O’BRIEN’s"),
+        Case("京都に タワー 行く", "みやこに 行く", "ja"), Case("東京へ", "東京都へ", "ja"),
+        Case("東京へ", "江戸へ"), Case("Ask O’BRIEN’s", "Ask O’BRIEN’s"),
         Case("Ask o’brien", "Ask O’Brien"),
         Case("Kuber Netes und cube", "Kubernetes und Würfel", "de-AT"),
         Case("Kuberneties", "Kubernetes", "de"), Case("kuber netes", "kuber netes"),

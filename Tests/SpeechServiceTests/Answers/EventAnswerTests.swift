@@ -81,6 +81,11 @@ import Testing
         #expect(decode(AnswerRule(framing: .events), body).error == error)
     }
 
+    @Test func aNameIsThatOfItsEventAlone() {
+        let body = "event: ping\ndata: {}\n\ndata: {\"text\":\"a\"}\n\n"
+        #expect(decode(AnswerRule(framing: .events), body).text == "a")
+    }
+
     @Test func nothingCountsBehindTheEnd() {
         let body = "data: {\"text\":\"a\"}\n\ndata: [DONE]\n\ndata: {\"error\":\"late\"}\n\n\u{0}"
         #expect(decode(AnswerRule(framing: .events), body).text == "a")

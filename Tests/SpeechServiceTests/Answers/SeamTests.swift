@@ -116,6 +116,13 @@ import Testing
         #expect(transcript.text == "a b c d e f g" && transcript.words.count == 7)
     }
 
+    @Test func theLengthIsThatOfTheWhole() {
+        var (first, second) = (Self.timed("a b c", from: 0), Self.timed("c d", from: 0))
+        (first.duration, second.duration) = (3, 2.5)
+        first.append(second, at: 2, overlap: 1)
+        #expect(first.duration == 4.5)
+    }
+
     @Test func behindAPauseAllIsNew() {
         var transcript = Self.timed("no no", from: 0)
         transcript.append(Self.timed("no no", from: 0.5), at: 10, overlap: 0)

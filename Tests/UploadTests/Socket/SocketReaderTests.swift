@@ -8,7 +8,7 @@ import Testing
 
 /// The frames of a WebSocket (RFC 6455 §5), and what no server may do.
 @Suite struct SocketReaderTests {
-    private static func frame(
+    static func frame(
         _ opcode: UInt8, _ payload: [UInt8], isLast: Bool = true
     ) -> [UInt8] {
         var bytes = [(isLast ? 0x80 : 0) | opcode]

@@ -206,6 +206,18 @@ import Testing
         }
     }
 
+    @Test func failuresBeforeTheReleaseCostNoTryBehindIt() throws {
+        let policy = RetryPolicy(
+            pausesWhileSpeaking: [.seconds(1)], pausesAfterRelease: [.seconds(2), .seconds(3)])
+        var delivery = try delivery(policy: policy)
+        let lost = Self.result(.connectionLost("x"), isBodyComplete: false)
+        let pauses = [true, true, true, false, false, false].map { isSpeaking in
+            let step = delivery.next(after: lost, isSpeaking: isSpeaking)
+            if case .request(let pause) = step { return pause.duration } else { return nil }
+        }
+        #expect(pauses == [1, 1, 1, 2, 3, nil].map { $0.map { .seconds($0) } })
+    }
+
     /// While the speaker speaks, a service that wants more than an hour is asked again after one.
     @Test func aWaitOfADayIsNamedAsItWasAsked() throws {
         var delivery = try delivery(policy: .standard)

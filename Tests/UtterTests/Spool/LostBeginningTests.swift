@@ -201,6 +201,8 @@ import Testing
         (1_280, 6_444),
         // More than a block are silence: 16,444 bytes are four blocks and 60.
         (10_000, 16_384),
+        // The file ends with a block, of which only the beginning arrived.
+        (1_748, 6_444),
         // Few are samples.
         (30, 6_474),
     ])

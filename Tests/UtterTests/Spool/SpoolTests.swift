@@ -9,6 +9,7 @@ import Testing
 @testable import LinuxPlatform
 @testable import SpeechService
 @testable import TakeStore
+@testable import TextRules
 @testable import Utter
 
 /// What a program learns of the takes on the disk, and how it finds one.
@@ -281,11 +282,31 @@ import Testing
         #expect(old.obstacle(waitingUpTo: nil, at: now) == nil)
     }
 
+    @Test func changedRulesApplyToTheTextOfTheServiceWithoutItsStopWord() throws {
+        let kept = try bench.keep(1) {
+            $0.state = .answered
+            ($0.transcript, $0.raw) = ("A cube.", "A cube. Stop listening.")
+            $0.changes = [TextChange(.stopWord, "Stop listening.")]
+        }
+        var rules = TextRules()
+        #expect(try !bench.spool.apply(rules, to: kept).isChanged)
+        rules.words = WordList([WordList.Entry("cube", "Kube")])
+        #expect(try bench.spool.apply(rules, to: kept).isChanged)
+        #expect(try bench.spool.takes().map(\.transcript) == ["A Kube."])
+    }
+
     // MARK: - How takes leave a spool and come back, and what is copied of them
 
     @Test func aRemovedTakeComesBackAsItWas() throws {
         let takes = try (1...2).map { try bench.keep($0) }
-        for take in takes { #expect(try bench.spool.remove(take.id)) }
+        let old = timespec(tv_sec: 1_000_000_000, tv_nsec: 0)
+        for take in takes {
+            let path = bench.folder.path("state/takes/\(take.id.text)")
+            try #require(utimensat(AT_FDCWD, path, [old, old], 0) == 0)
+            #expect(try bench.spool.remove(take.id))
+        }
+        // They stay for a day from now on, however old they are.
+        #expect(try bench.spool.removedTakes().allSatisfy { $0.date > Date(timeIntervalSince1970: 1_100_000_000) })
         #expect(try bench.spool.takes().isEmpty)
         // One tick of the clock may be that of both.
         #expect(Set(try bench.spool.removedTakes().map(\.id)) == Set(takes.map(\.id)))
