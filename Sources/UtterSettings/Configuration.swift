@@ -103,7 +103,7 @@ package struct Configuration: Sendable {
         let keys = ["encryption.key-file", "encryption.key-command"]
         if entries[keys[0]] != nil, let second = entries[keys[1]] {
             throw SettingsError(
-                "'\(keys[0])' and '\(keys[1])' exclude each other", at: second.place)
+                "'\(keys[0])' and '\(keys[1])' cannot be used together", at: second.place)
         }
     }
 

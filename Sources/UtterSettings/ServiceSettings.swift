@@ -71,7 +71,7 @@ package struct ServiceSettings: Sendable {
     ) throws(SettingsError) {
         if let tokenKey {
             throw SettingsError(
-                "'services.\(name).\(key)' and '\(tokenKey)' exclude each other", at: place)
+                "'services.\(name).\(key)' and '\(tokenKey)' cannot be used together", at: place)
         }
         tokenKey = key
         token =

@@ -82,7 +82,7 @@ import Testing
         ),
         (
             "token-file = 'a'\nauth.command = 'b'",
-            "3:6: 'services.mine.auth.command' and 'token-file' exclude each other"
+            "3:6: 'services.mine.auth.command' and 'token-file' cannot be used together"
         ),
         ("auth.file = ''", "2:6: 'services.mine.auth.file' is empty"),
         ("title = 'x'", "2:1: 'services.mine.title' is not known"),

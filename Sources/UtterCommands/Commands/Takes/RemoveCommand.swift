@@ -51,7 +51,7 @@ struct RemoveCommand: AsyncParsableCommand, SettinglessCommand {
 
     func validate() throws {
         if undo && (now || answered || older != nil) {
-            throw ValidationError("--undo excludes --now, --answered and --older.")
+            throw ValidationError("--undo cannot be used with --now, --answered or --older.")
         }
         guard undo || !takes.isEmpty || older != nil || answered else {
             throw ValidationError("Name a take, or use --older, --answered or --undo.")

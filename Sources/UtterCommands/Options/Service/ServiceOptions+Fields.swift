@@ -150,7 +150,7 @@ extension ServiceOptions {
         guard config.allSatisfy({ $0.dropFirst().contains("=") && $0.first != "=" }) else {
             return "-c needs KEY=VALUE, such as transfer.framing=length."
         }
-        if to != nil, field("url") != nil { return "--to excludes -c url." }
+        if to != nil, field("url") != nil { return "--to and -c url cannot be used together." }
         if let empty = (Self.tokenFields + [Self.proxyLoginField]).first(where: {
             field($0)?.isEmpty == true
         }) {

@@ -73,7 +73,7 @@ struct ServiceOptions: ParsableArguments {
         let fields = Self.tokenFields.map { ("-c \($0)", field($0) != nil) }
         let sources = (given + fields).filter(\.1).map(\.0)
         guard sources.count <= 1 else {
-            throw ValidationError("\(sources[0]) excludes \(sources[1]).")
+            throw ValidationError("\(sources[0]) and \(sources[1]) cannot be used together.")
         }
     }
 
