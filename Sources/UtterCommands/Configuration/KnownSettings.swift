@@ -37,7 +37,7 @@ enum KnownSettings {
     static let foreground = flag("recording.foreground", "UTTER_FOREGROUND")
 
     static let keptAudio = Setting(
-        "keep.audio", "UTTER_KEEP_AUDIO", form: "\(age), forever, or 0", standard: "24h"
+        "keep.audio", "UTTER_KEEP_AUDIO", form: AudioTime.form, standard: "24h"
     ) { AudioTime($0) }
     static let keptAudioBytes = size("keep.audio-bytes", "UTTER_KEEP_AUDIO_BYTES", "1G")
     static let keptTranscripts = Setting(
@@ -130,7 +130,7 @@ enum KnownSettings {
             byteLimit.name, freeLimit.name,
         ], synonyms: synonyms)
 
-    private static let age = "an age with its unit, such as 30d or 12h"
+    private static let age = AgeArgument.form
 
     private static func prices(in text: String) -> [String: Double]? {
         var prices: [String: Double] = [:]
