@@ -122,7 +122,7 @@ extension ServiceOptions {
         let last = path.split(separator: ".").last.map(String.init) ?? path
         guard !SecretName.isSecret(last) else {
             return CommandFailure(
-                "-c \(shown): other users can read command lines, so no secret is taken from one",
+                "-c \(shown): other users can see command lines, so no secret is taken from one",
                 hint: secretHint, status: .usage)
         }
         guard !KnownSettings.catalogue.all.contains(where: { $0.name == path }) else {

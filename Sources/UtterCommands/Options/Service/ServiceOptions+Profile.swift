@@ -110,7 +110,7 @@ extension ServiceOptions {
         }
         if option.hasPrefix("-c"), let secret = new.credentials.first {
             throw CommandFailure(
-                "\(option): \(secret.place) holds a secret, and others see command lines",
+                "\(option): \(secret.place) holds a secret, and other users can see command lines",
                 hint: "write {token} there, and say where it is with --token-file",
                 status: .usage)
         }
