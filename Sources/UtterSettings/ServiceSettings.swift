@@ -156,7 +156,7 @@ package struct ServiceSettings: Sendable {
         _ path: String, in table: String, at place: SettingsPosition
     ) -> SettingsError {
         SettingsError(
-            "'\(path)' would hold the secret itself; say where it is with "
+            "'\(path)' must not hold a secret; say where it is with "
                 + "\(table)token-file, token-command or token-variable", at: place)
     }
 

@@ -319,11 +319,11 @@ import Testing
         ("[query]\nx = '{wrd}'", "3:5: '{wrd}' is not a word of 'words'"),
         (
             "[query]\napi_key = 'abc'",
-            "3:11: 'api_key' would hold a secret, which stands in 'auth' alone"
+            "3:11: 'api_key' must not hold a secret; secrets belong in 'auth'"
         ),
         (
             "[headers]\nAuthorization = 'Bearer x'",
-            "3:17: 'Authorization' would hold a secret, which stands in 'auth' alone"
+            "3:17: 'Authorization' must not hold a secret; secrets belong in 'auth'"
         ),
         ("[body]\nkind = 'jsn'", "3:8: 'body.kind' cannot be 'jsn'; did you mean 'json'?"),
         ("[body]\nkind = 'json'", "2:1: a body of kind 'json' needs a 'template'"),

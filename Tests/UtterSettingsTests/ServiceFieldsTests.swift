@@ -77,7 +77,7 @@ import Testing
         ),
         (
             "auth.token = 'sesame'",
-            "2:6: 'services.mine.auth.token' would hold the secret itself; say where it is with "
+            "2:6: 'services.mine.auth.token' must not hold a secret; say where it is with "
                 + "token-file, token-command or token-variable"
         ),
         (
@@ -96,7 +96,7 @@ import Testing
         ("url = 'u'\ntransfer.framing = 'chunky'", 3, "'transfer.framing' cannot be 'chunky'"),
         ("transfer.stall-seconds = 'soon'", 2, "'transfer.stall-seconds' must be a number"),
         ("retry.never = 1", 2, "'retry.never' must be true or false, not a whole number"),
-        ("headers.X-Api-Key = 'sesame'", 2, "'X-Api-Key' would hold a secret"),
+        ("headers.X-Api-Key = 'sesame'", 2, "'X-Api-Key' must not hold a secret"),
         ("retry.never = true\nauth.kind = 'header'", 3, "'auth.header' is not there"),
     ])
     func aValueThatIsNoneIsSaidWithItsLine(_ text: String, _ line: Int, _ reason: String) {

@@ -112,8 +112,8 @@ enum WordJSON {
         }
         if let name = document.secretName {
             throw SettingsError(
-                "'\(path)': '\(TerminalText.shown(name))' would hold a secret, which stands in "
-                    + "'auth' alone", at: place)
+                "'\(path)': '\(TerminalText.shown(name))' must not hold a secret; secrets belong "
+                    + "in 'auth'", at: place)
         }
     }
 

@@ -110,7 +110,7 @@ extension ServiceOptions {
         } catch {
             // The texts before could be read, so that `-c` is to blame.
             let place = error.place?.file.flatMap { $0.hasPrefix("-c ") ? $0 : nil } ?? "-c"
-            let isSecret = error.reason.contains("would hold a secret")
+            let isSecret = error.reason.contains("must not hold a secret")
             throw CommandFailure(
                 "\(place): \(error.reason)", hint: isSecret ? secretHint : fieldsHint,
                 status: .usage)
