@@ -240,7 +240,7 @@ enum KeptTakes {
         guard let found else {
             throw CommandFailure(
                 "no take waits for an answer, and none still has its audio",
-                hint: "run 'utter list' to see what is kept", status: .noInput)
+                hint: "see what is kept with: utter list", status: .noInput)
         }
         return found
     }
