@@ -35,7 +35,7 @@ enum TextSettings {
             return list
         } catch {
             throw CommandFailure(
-                error.text(of: path), hint: "correct it with an editor",
+                error.text(of: path), hint: "correct it in \(path)",
                 status: .configuration)
         }
     }
