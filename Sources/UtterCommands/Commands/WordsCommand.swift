@@ -93,8 +93,8 @@ struct WordsCommand: SettinglessCommand {
     private func list() throws {
         let entries = try TextSettings.words().entries
         guard !entries.isEmpty else {
-            return StandardError.hint(
-                "there are none yet; 'utter words add' adds one")
+            StandardError.line("there are no words yet")
+            return StandardError.hint("add one with: utter words add SAID WRITTEN")
         }
         let lines = entries.map { entry in
             let end = entry.written.isEmpty ? "left out" : entry.written
