@@ -333,7 +333,7 @@ import Testing
         ),
         (
             "[[formats]]\ncodec = 'mp3'",
-            "3:9: 'formats.codec' cannot be 'mp3'; it is one of pcm, wav, ogg-opus, flac"
+            "3:9: 'formats.codec' must be pcm, wav, ogg-opus or flac, not 'mp3'"
         ),
         (
             "[limits]\nsecond = 1",

@@ -235,7 +235,7 @@ extension SettingsReader {
             guard let coding = HeaderTranscript.Coding(rawValue: word) else {
                 let known = HeaderTranscript.Coding.allCases.map(\.rawValue)
                 throw table.error(
-                    "coding", " cannot be '\(word)'; it is one of \(known.joined(separator: ", "))")
+                    "coding", " must be \(known.joined(separator: " or ")), not '\(word)'")
             }
             return coding
         }
