@@ -84,9 +84,8 @@ struct WordsCommand: SettinglessCommand {
             let rows = try TextSettings.words().entries.map {
                 [$0.said, $0.written, $0.language ?? ""]
             }
-            try StandardOutput.show(
-                ([["said", "written", "language"]] + rows).map(WordFile.line).joined(
-                    separator: "\n"))
+            let lines = ([["said", "written", "language"]] + rows).map(WordFile.line)
+            try StandardOutput.show(lines.joined(separator: "\n"))
         }
     }
 
@@ -143,7 +142,7 @@ enum WordFile {
             guard let mistake = entry.mistake else { continue }
             throw CommandFailure("'\(TerminalText.shown(entry.said))': \(mistake)", status: .usage)
         }
-        try change { text, known throws(SettingsText.Mistake) in
+        try change("a word") { text, known throws(SettingsText.Mistake) in
             let known = Dictionary(known.map { ($0.subject, $0) }) { $1 }
             let last = Dictionary(entries.map { ($0.subject, $0) }) { $1 }
             for (subject, entry) in last {
@@ -164,7 +163,7 @@ enum WordFile {
     }
 
     static func remove(_ entry: WordList.Entry) throws(CommandFailure) {
-        try change { text, known throws(SettingsText.Mistake) in
+        try change("'\(entry.said)'") { text, known throws(SettingsText.Mistake) in
             let old = known.last { $0.subject == entry.subject } ?? entry
             text = try SettingsText(text).removing(path(of: old))
         }
@@ -175,6 +174,7 @@ enum WordFile {
     }
 
     private static func change(
+        _ word: String,
         _ body: (inout String, [WordList.Entry]) throws(SettingsText.Mistake) -> Void
     ) throws(CommandFailure) {
         try ConfigurationFile.makeFolder()
@@ -192,7 +192,7 @@ enum WordFile {
             // A word may have the name of a table.
             guard (try? WordList(text)) != nil else { throw SettingsText.Mistake.tooElaborate(nil) }
         } catch {
-            let reason = error == .notThere ? "the word is not in" : "only an editor can change"
+            let reason = error == .notThere ? "\(word) is not in" : "only an editor can change"
             throw CommandFailure(
                 "\(reason) \(path)", hint: "see the words with: utter words",
                 status: .configuration)
@@ -232,8 +232,9 @@ enum WordFile {
         }
         return try words.map { row throws(CommandFailure) in
             guard (2...3).contains(row.count) else {
+                let number = (rows.firstIndex(of: row) ?? 0) + 1
                 throw CommandFailure(
-                    "a line has \(row.count) fields: '\(TerminalText.shown(row[0]))…'",
+                    "row \(number) has \(row.count) fields: '\(TerminalText.shown(row[0]))…'",
                     hint: "each is said,written or said,written,language", status: .unusableAudio)
             }
             let fields = row.map { field in
