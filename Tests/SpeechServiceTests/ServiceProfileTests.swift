@@ -329,7 +329,7 @@ import Testing
         ("[body]\nkind = 'json'", "2:1: a body of kind 'json' needs a 'template'"),
         (
             "[body]\nkind = 'json'\ntemplate = '{}'",
-            "4:12: 'body.template': the JSON body cannot be sent: {audio} stands in no string"
+            "4:12: 'body.template': the JSON body cannot be sent: {audio} must appear once, inside a string"
         ),
         (
             "[[formats]]\ncodec = 'mp3'",
