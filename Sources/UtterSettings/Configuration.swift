@@ -182,7 +182,7 @@ package enum ConfigurationFile {
 
     package static var state: String {
         unsafe access(path.cPath, F_OK) == 0
-            ? "\(path) can be used" : "there is no \(path): variables and defaults count"
+            ? "\(path) is valid" : "there is no \(path): variables and defaults count"
     }
 
     /// A path that stands in the file: `~/` is the home, and what is relative begins beside the
