@@ -276,7 +276,7 @@ import Testing
     @Test(arguments: [
         (
             "url = 'foo bar'",
-            "1:7: 'url': 'foo bar' is not a usable URL: it must begin with http:// or https://"
+            "1:7: 'url': 'foo bar' is not a usable URL: it must begin with http:// or https://, without spaces"
         ),
         ("title = 'x'", "1:1: a profile needs a 'url'"),
         ("url = 1", "1:7: 'url' must be a string, not a whole number"),
