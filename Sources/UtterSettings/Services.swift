@@ -47,9 +47,11 @@ package enum ProfileListing {
         let name = settings?.name ?? profile.name
         var lines = ["# \(name): \(TerminalText.singleLine(profile.title))"]
         lines += profile.texts.map { "# read from \($0.place)" }
-        let state = profile.tokenState.trimmingPrefix("token ")
-        let token = settings?.token.map { ", from \($0)" } ?? ""
-        lines.append("# token: \(state)" + TerminalText.singleLine(token))
+        let state = String(profile.tokenState.trimmingPrefix("token "))
+        let token = settings?.token.map {
+            "from \($0), \(state.hasSuffix(" is not set") ? "which is not set" : state)"
+        }
+        lines.append("# token: \(TerminalText.singleLine(token ?? state))")
         for word in profile.words {
             var line = "# word \(word.name)"
             if let standard = word.standard { line += ", usually \(standard)" }
