@@ -54,7 +54,7 @@ package enum ProfileListing {
         lines.append("# token: \(TerminalText.singleLine(token ?? state))")
         for word in profile.words {
             var line = "# word \(word.name)"
-            if let standard = word.standard { line += ", usually \(standard)" }
+            if let standard = word.standard { line += ", \(standard) by default" }
             if word.isRequired { line += ", required" }
             if let about = word.about { line += ": \(TerminalText.singleLine(about))" }
             lines.append(line)
