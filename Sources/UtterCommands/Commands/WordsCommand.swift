@@ -79,7 +79,7 @@ struct WordsCommand: SettinglessCommand {
             }
             let entries = try WordFile.entries(inCSV: text)
             try WordFile.add(entries)
-            StandardError.line("lines read: \(entries.count)")
+            StandardError.line("read \(entries.count) \(entries.count == 1 ? "row" : "rows")")
         case .export:
             let rows = try TextSettings.words().entries.map {
                 [$0.said, $0.written, $0.language ?? ""]

@@ -282,7 +282,8 @@ extension [KeptTake] {
     func tellLocked() {
         let locked = count { $0.lock != nil }
         guard locked > 0 else { return }
-        StandardError.line("takes that cannot be read without their key: \(locked)")
+        let left = "left out \(locked) \(locked == 1 ? "take" : "takes")"
+        StandardError.line("\(left) that cannot be read without a key")
     }
 }
 
