@@ -85,7 +85,8 @@ extension ProfileError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .missingWord(let word, let service): "\(service) needs a \(word)"
-        case .unknownWord(let word, let service, _): "\(service) has no \(TerminalText.shown(word))"
+        case .unknownWord(let word, let service, _):
+            "\(service) has no word '\(TerminalText.shown(word))'"
         case .valueNotTaken(let value, let word, let service, let taken):
             "\(service) has no \(word) '\(TerminalText.shown(value))'; "
                 + "it has \(taken.joined(separator: ", "))"

@@ -69,7 +69,7 @@ import UtterSettings
     /// Nothing is recorded when the service cannot be asked so.
     @Test(
         arguments: [
-            (["--service", "MINE", "--prompt", "x"], nil, 64, "My service has no prompt"),
+            (["--service", "MINE", "--prompt", "x"], nil, 64, "My service has no word 'prompt'"),
             (["--service", "MINE"], .pcm, 64, "My service does not read pcm"),
             (["--service", "MINE", "--set", "tenant="], nil, 64, "My service needs a tenant"),
             (["--service", "MINE.toml"], nil, 66, "there is no file 'MINE.toml'"),
