@@ -97,7 +97,7 @@ import Testing
         ("transfer.stall-seconds = 'soon'", 2, "'transfer.stall-seconds' must be a number"),
         ("retry.never = 1", 2, "'retry.never' must be true or false, not a whole number"),
         ("headers.X-Api-Key = 'sesame'", 2, "'X-Api-Key' must not hold a secret"),
-        ("retry.never = true\nauth.kind = 'header'", 3, "'auth.header' is not there"),
+        ("retry.never = true\nauth.kind = 'header'", 3, "'auth.header' is missing"),
     ])
     func aValueThatIsNoneIsSaidWithItsLine(_ text: String, _ line: Int, _ reason: String) {
         let error = #expect(throws: SettingsError.self) { try profile(text) }

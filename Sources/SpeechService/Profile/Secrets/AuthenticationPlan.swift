@@ -167,7 +167,7 @@ extension AuthenticationPlan {
         _ key: String, _ reader: inout SettingsReader
     ) throws(SettingsError) -> String {
         guard let text = try reader.string(key) else {
-            throw reader.error(key, " is not there")
+            throw reader.error(key, " is missing")
         }
         guard !text.isEmpty else {
             throw reader.error(key, " is empty")

@@ -27,7 +27,7 @@ package struct TokenExchange: Sendable, Hashable {
     /// Reads the table `auth.exchange`; where the token stands is set afterwards.
     init(_ reader: inout SettingsReader) throws(SettingsError) {
         guard let url = try reader.string("url") else {
-            throw reader.error("url", " is not there")
+            throw reader.error("url", " is missing")
         }
         self.url = url
         method = try reader.word("method") ?? .post
