@@ -56,7 +56,7 @@ package struct Configuration: Sendable {
         var root = SettingsReader(table, name: preset)
         if case .table? = root.node("service")?.value, let place = root.place("service") {
             throw SettingsError(
-                "'service' is the name of one; tables are 'services.NAME'", at: place)
+                "'service' must be a name; write its table as [services.NAME]", at: place)
         }
         var groups: [(name: String, reader: SettingsReader)] = []
         for setting in catalogue.all {
