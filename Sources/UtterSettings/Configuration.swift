@@ -136,8 +136,8 @@ package struct Configuration: Sendable {
                 let place = reader.place(key)
             else { return }
             guard setting.accepts(text) else {
-                throw SettingsError(
-                    "'\(setting.name)' is '\(text)', but must be \(setting.form)", at: place)
+                let fault = text.isEmpty ? "empty" : "'\(text)', but must be \(setting.form)"
+                throw SettingsError("'\(setting.name)' is \(fault)", at: place)
             }
             let isPath = setting.kind.isPath(text)
             entries[setting.name] = Entry(
