@@ -16,7 +16,7 @@ struct ServicesCommand: AsyncParsableCommand {
 
 struct ListServicesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "List the services by name (the default).",
+        commandName: "list", abstract: "List the services by name.",
         discussion: """
             Each line is a name, whether its token is there, what must be said with --set,
             and what the service is called.
