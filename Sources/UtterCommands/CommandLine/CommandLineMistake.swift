@@ -79,9 +79,13 @@ struct CommandLineMistake: Error {
         } else if command == names.usual {
             hints = [Self.hint(forWords: others, names)].compactMap { $0 }
         } else if let word = others.first, case let known = names.subcommands(command),
-            !known.contains(word), let meant = EditDistance.nearest(to: word, among: known)
+            !known.isEmpty, !known.contains(word), self.message.contains("unexpected argument")
         {
-            hints = ["did you mean '\(command) \(meant)'?"]
+            self.message = "there is no command '\(command) \(word)'"
+            let near = EditDistance.nearest(to: word, among: known)
+            hints = near.map { ["did you mean '\(command) \($0)'?"] } ?? []
+            hints.append("see 'utter \(command) --help' for the commands")
+            return
         }
         if let help { hints.append(Self.sentence(help)) }
     }
