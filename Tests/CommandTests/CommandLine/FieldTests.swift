@@ -82,10 +82,10 @@ import UtterSettings
                 "there is no service 'deepgran'; did you mean 'deepgram'?"
             ),
             (["--language", "en"], nil, 64, "--language: no service is named"),
-            (["-c", "transfer.id-header=a b"], nil, 64, "-c transfer.id-header: "),
-            (["-c", "transfer.catch-up=0"], nil, 64, "-c transfer.catch-up: "),
-            (["-c", "transfer.catch-up=fast"], nil, 64, "-c transfer.catch-up: "),
-            (["-c", "retry.unknown=perhaps"], nil, 64, "-c retry.unknown: "),
+            (["-c", "transfer.id-header=a b"], nil, 64, "-c transfer.id-header"),
+            (["-c", "transfer.catch-up=0"], nil, 64, "-c transfer.catch-up must be "),
+            (["-c", "transfer.catch-up=fast"], nil, 64, "-c transfer.catch-up must be "),
+            (["-c", "retry.unknown=perhaps"], nil, 64, "-c retry.unknown must be "),
         ] as [([String], AudioCodec?, Int32, String)])
     func whatCannotBeIsSaidBeforeRecording(
         _ words: [String], _ format: AudioCodec?, _ status: Int32, _ message: String

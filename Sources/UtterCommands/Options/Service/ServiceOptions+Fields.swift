@@ -111,9 +111,12 @@ extension ServiceOptions {
             // The texts before could be read, so that `-c` is to blame.
             let place = error.place?.file.flatMap { $0.hasPrefix("-c ") ? $0 : nil } ?? "-c"
             let isSecret = error.reason.contains("must not hold a secret")
+            // The place has the name of the field already.
+            let name = "'\(place.dropFirst("-c ".count))'"
+            let reason = error.reason
+            let rest = reason.hasPrefix(name) ? String(reason.dropFirst(name.count)) : ": \(reason)"
             throw CommandFailure(
-                "\(place): \(error.reason)", hint: isSecret ? secretHint : fieldsHint,
-                status: .usage)
+                place + rest, hint: isSecret ? secretHint : fieldsHint, status: .usage)
         }
     }
 
