@@ -133,7 +133,7 @@ extension ServiceOptions {
         }
         let near = ProfileKey.question(about: path, or: KnownSettings.catalogue.all.map(\.name))
         return CommandFailure(
-            "-c \(shown): there is no such field\(near)", hint: fieldsHint, status: .usage)
+            "-c \(shown) is not known\(near)", hint: fieldsHint, status: .usage)
     }
 
     /// The fields or settings that a name comes near to.
