@@ -70,6 +70,10 @@ struct CommandLineMistake: Error {
         self.message = Self.sentence(names.asTyped(message, in: command, typed))
         hints = []
         let (options, others) = names.sorted(words, of: command)
+        let number = options.first { CommandNames.isNumber($0) }
+        if let number, self.message.hasPrefix("missing value") {
+            self.message += ": '\(number)' is not taken as one, since it begins with '-'"
+        }
         if let steps = options.compactMap({ Int($0) }).first, Self.takingIDs.contains(command) {
             hints = ["did you mean 'last~\(-steps)'?"]
         } else if let option = options.first(where: { !names.isKnown($0, to: command) }) {
