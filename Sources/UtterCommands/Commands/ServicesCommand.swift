@@ -63,8 +63,7 @@ struct NewServiceCommand: ParsableCommand {
     func run() throws {
         let path = try Services.make(name)
         StandardError.line("a new profile is in '\(path)'")
-        StandardError.hint(
-            "edit it, then try it with: utter services check \(name)")
+        StandardError.hint("edit it, then try it with: utter services check \(name)")
     }
 }
 

@@ -74,8 +74,7 @@ struct WordsCommand: SettinglessCommand {
                 throw CommandFailure(
                     "'\(TerminalText.shown(said ?? ""))' is not UTF-8",
                     hint: "convert it first, such as with: iconv -f latin1 -t utf-8 "
-                        + ShellWord.quoted(said ?? ""),
-                    status: .unusableAudio)
+                        + ShellWord.quoted(said ?? ""), status: .unusableAudio)
             }
             let entries = try WordFile.entries(inCSV: text)
             try WordFile.add(entries)

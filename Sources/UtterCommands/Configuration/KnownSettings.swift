@@ -29,8 +29,7 @@ enum KnownSettings {
         MicrophoneOptions.periods.contains($0)
     }
     /// The silence behind a voice that ends a recording.
-    static let silence = time(
-        "recording.silence", nil, "a time such as 2.5s, or 0 for never", "0")
+    static let silence = time("recording.silence", nil, "a time such as 2.5s, or 0 for never", "0")
     /// The length below which a recording is dropped.
     static let least = time("recording.min", nil, "a time such as 200ms, or 0", "200ms")
     /// Whether a start that records is itself the recorder.

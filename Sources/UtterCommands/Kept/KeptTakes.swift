@@ -97,8 +97,7 @@ enum KeptTakes {
                         })
             }
             if !session.output.quiet { tell(kept, obstacles) }
-            let due = KeptTake.inSendingOrder(
-                zip(kept, obstacles).filter { $0.1 == nil }.map(\.0))
+            let due = KeptTake.inSendingOrder(zip(kept, obstacles).filter { $0.1 == nil }.map(\.0))
             var items: [(take: KeptTake, plan: DeliveryPlan)] = []
             var incomplete: ExitStatus?
             var left = 0
@@ -198,8 +197,7 @@ enum KeptTakes {
             takes { $0 == .doubtful }, "may have been delivered, and is not sent again unasked",
             "may have been delivered, and are not sent again unasked", "send it again with")
         tell(
-            takes { $0 == .held },
-            "waits until something about it is changed",
+            takes { $0 == .held }, "waits until something about it is changed",
             "wait until something about them is changed", "send it now with", saysWhy: true)
         tell(
             takes { if case .later = $0 { true } else { false } }, "is tried again later",

@@ -174,8 +174,7 @@ extension TokenExchange {
         }
         if body != nil, !isTyped {
             fields.append(
-                try HeaderField(
-                    name: "Content-Type", value: "application/x-www-form-urlencoded"))
+                try HeaderField(name: "Content-Type", value: "application/x-www-form-urlencoded"))
         }
         return TokenRequest(url: url, headers: fields, body: Array(text.utf8))
     }

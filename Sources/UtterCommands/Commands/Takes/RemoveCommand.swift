@@ -25,8 +25,7 @@ struct RemoveCommand: AsyncParsableCommand, SettinglessCommand {
             'utter flush' asks for that.
             """)
 
-    @Argument(
-        help: "Takes by parts of their ids, 'last', 'last~2', or 'all'.", completion: .takes)
+    @Argument(help: "Takes by parts of their ids, 'last', 'last~2', or 'all'.", completion: .takes)
     var takes: [String] = []
 
     @Option(

@@ -167,8 +167,7 @@ struct LastCommand: SettinglessCommand {
                 isEdited ? "the text of take \(name) is empty" : "take \(name) has no text",
                 hint: isEdited
                     ? "see the text before you edited it with: utter last --raw \(name)"
-                    : "see what became of it with: utter show \(name)",
-                status: .heardNothing)
+                    : "see what became of it with: utter show \(name)", status: .heardNothing)
         }
         let failures = places.give(transcripts.joined(separator: "\n")) { _ in
             JSONOutput.text(takes, isPretty: true)

@@ -132,8 +132,7 @@ extension ServiceOptions {
             return CommandFailure("-c \(shown): write --\(shown)", status: .usage)
         }
         let near = ProfileKey.question(about: path, or: KnownSettings.catalogue.all.map(\.name))
-        return CommandFailure(
-            "-c \(shown) is not known\(near)", hint: fieldsHint, status: .usage)
+        return CommandFailure("-c \(shown) is not known\(near)", hint: fieldsHint, status: .usage)
     }
 
     /// The fields or settings that a name comes near to.
