@@ -44,10 +44,11 @@ package struct SettingsReader {
         guard let text = try string(key) else { return nil }
         if let word = Word(rawValue: text) { return word }
         let words = Word.allCases.map(\.rawValue)
-        let hint =
-            EditDistance.nearest(to: text, among: words).map { "; did you mean '\($0)'?" }
-            ?? "; it is one of \(words.joined(separator: ", "))"
-        throw error(key, " cannot be '\(text)'\(hint)")
+        if let near = EditDistance.nearest(to: text, among: words) {
+            throw error(key, " cannot be '\(text)'; did you mean '\(near)'?")
+        }
+        let known = words.dropLast().joined(separator: ", ") + " or \(words.last ?? "")"
+        throw error(key, " must be \(known), not '\(text)'")
     }
 
     package mutating func integer(_ key: String) throws(SettingsError) -> Int? {

@@ -56,7 +56,7 @@ package struct Configuration: Sendable {
         var root = SettingsReader(table, name: preset)
         if case .table? = root.node("service")?.value, let place = root.place("service") {
             throw SettingsError(
-                "'service' is the name of one; tables are 'services.NAME'", at: place)
+                "'service' must be a name; write its table as [services.NAME]", at: place)
         }
         var groups: [(name: String, reader: SettingsReader)] = []
         for setting in catalogue.all {
@@ -103,7 +103,7 @@ package struct Configuration: Sendable {
         let keys = ["encryption.key-file", "encryption.key-command"]
         if entries[keys[0]] != nil, let second = entries[keys[1]] {
             throw SettingsError(
-                "'\(keys[0])' and '\(keys[1])' exclude each other", at: second.place)
+                "'\(keys[0])' and '\(keys[1])' cannot be used together", at: second.place)
         }
     }
 
@@ -136,8 +136,8 @@ package struct Configuration: Sendable {
                 let place = reader.place(key)
             else { return }
             guard setting.accepts(text) else {
-                throw SettingsError(
-                    "'\(setting.name)' is '\(text)', but must be \(setting.form)", at: place)
+                let fault = text.isEmpty ? "empty" : "'\(text)', but must be \(setting.form)"
+                throw SettingsError("'\(setting.name)' is \(fault)", at: place)
             }
             let isPath = setting.kind.isPath(text)
             entries[setting.name] = Entry(
@@ -182,7 +182,7 @@ package enum ConfigurationFile {
 
     package static var state: String {
         unsafe access(path.cPath, F_OK) == 0
-            ? "\(path) can be used" : "there is no \(path): variables and defaults count"
+            ? "\(path) is valid" : "there is no \(path): variables and defaults count"
     }
 
     /// A path that stands in the file: `~/` is the home, and what is relative begins beside the

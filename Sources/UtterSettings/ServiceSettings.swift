@@ -71,7 +71,7 @@ package struct ServiceSettings: Sendable {
     ) throws(SettingsError) {
         if let tokenKey {
             throw SettingsError(
-                "'services.\(name).\(key)' and '\(tokenKey)' exclude each other", at: place)
+                "'services.\(name).\(key)' and '\(tokenKey)' cannot be used together", at: place)
         }
         tokenKey = key
         token =
@@ -156,7 +156,7 @@ package struct ServiceSettings: Sendable {
         _ path: String, in table: String, at place: SettingsPosition
     ) -> SettingsError {
         SettingsError(
-            "'\(path)' would hold the secret itself; say where it is with "
+            "'\(path)' must not hold a secret; say where it is with "
                 + "\(table)token-file, token-command or token-variable", at: place)
     }
 

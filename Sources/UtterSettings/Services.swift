@@ -14,12 +14,12 @@ package enum Services {
 }
 
 extension ServiceProfile {
-    package static let tokenThere = "token there"
+    package static let tokenThere = "token found"
 
     /// Whether the token of a service is where its profile looks for it; no command is run for that.
     package var tokenState: String {
         let parts = authentication.parts
-        guard !parts.isEmpty else { return "no token" }
+        guard !parts.isEmpty else { return "token not used" }
         for part in parts where part.isRequired {
             switch part.source {
             case .variable(let name)?:
@@ -27,11 +27,11 @@ extension ServiceProfile {
                 let shared = (try? SharedCredentials.value(of: name)) ?? nil
                 if Environment[filled: name] ?? shared == nil { return "\(name) is not set" }
             case .file(let path)?:
-                if !OwnFile.isRegular(path) { return "no file" }
+                if !OwnFile.isRegular(path) { return "token file missing" }
             case .credential, .command, .headerFile, .given, nil: break
             }
         }
-        guard parts.contains(where: \.isRequired) else { return "no token needed" }
+        guard parts.contains(where: \.isRequired) else { return "token optional" }
         return parts.allSatisfy { $0.source != nil || !$0.isRequired }
             ? Self.tokenThere : "token needed"
     }
@@ -47,11 +47,14 @@ package enum ProfileListing {
         let name = settings?.name ?? profile.name
         var lines = ["# \(name): \(TerminalText.singleLine(profile.title))"]
         lines += profile.texts.map { "# read from \($0.place)" }
-        let token = settings?.token.map { ", from \($0)" } ?? ""
-        lines.append("# token: \(profile.tokenState)" + TerminalText.singleLine(token))
+        let state = String(profile.tokenState.trimmingPrefix("token "))
+        let token = settings?.token.map {
+            "from \($0), \(state.hasSuffix(" is not set") ? "which is not set" : state)"
+        }
+        lines.append("# token: \(TerminalText.singleLine(token ?? state))")
         for word in profile.words {
             var line = "# word \(word.name)"
-            if let standard = word.standard { line += ", usually \(standard)" }
+            if let standard = word.standard { line += ", \(standard) by default" }
             if word.isRequired { line += ", required" }
             if let about = word.about { line += ": \(TerminalText.singleLine(about))" }
             lines.append(line)

@@ -33,7 +33,7 @@ extension Setting where Value == String {
         _ name: String, _ variable: String? = nil, _ kind: SettingKind = .text,
         standard: String? = nil
     ) {
-        self.init(name, variable, kind, form: "a text", standard: standard) {
+        self.init(name, variable, kind, form: "a non-empty text", standard: standard) {
             $0.isEmpty ? nil : $0
         }
     }

@@ -277,7 +277,7 @@ import Utter
             _ = try Service(profile, words: ["tenant": "x"], token: .file("/run/key"))
             Issue.record("it has no tenant")
         } catch {
-            #expect(error.description.hasSuffix(" has no tenant"))
+            #expect(error.description.hasSuffix(" has no word 'tenant'"))
         }
     }
 

@@ -78,7 +78,7 @@ import Testing
         ) { try reader.word("kind", as: Kind.self) }
         #expect(
             throws: SettingsError(
-                "'other' cannot be 'xyzzy'; it is one of raw, form, json",
+                "'other' must be raw, form or json, not 'xyzzy'",
                 at: SettingsPosition(line: 2, column: 9))
         ) { try reader.word("other", as: Kind.self) }
     }

@@ -135,10 +135,10 @@ import Testing
         ("", "it is empty"),
         ("{audio}", "it is not JSON at byte 1: 'audio}'"),
         (#"{"a":"{audio}""#, "it is not JSON: it ends inside a value"),
-        (#"{"a":"audio"}"#, "{audio} stands in no string"),
-        (#"{"a":"\u007baudio}"}"#, "{audio} stands in no string"),
+        (#"{"a":"audio"}"#, "{audio} must appear once, inside a string"),
+        (#"{"a":"\u007baudio}"}"#, "{audio} must appear once, inside a string"),
         (#"{"{audio}":1}"#, "{audio} is the name of a member, not a value"),
-        (#"{"a":"{audio}","b":["{audio}"]}"#, "{audio} stands there 2 times"),
+        (#"{"a":"{audio}","b":["{audio}"]}"#, "{audio} must appear once, not 2 times"),
     ]
 
     @Test(arguments: refused)

@@ -103,8 +103,8 @@ import Testing
 
     @Test(arguments: [
         ("kind = 'bearr'", "'auth.kind' cannot be 'bearr'; did you mean 'bearer'?"),
-        ("kind = 'scheme'", "'auth.scheme' is not there"),
-        ("kind = 'header'", "'auth.header' is not there"),
+        ("kind = 'scheme'", "'auth.scheme' is missing"),
+        ("kind = 'header'", "'auth.header' is missing"),
         (
             "kind = 'header'\nheader = 'Host'",
             "header 'Host' cannot be sent: utter sets it itself"
@@ -113,11 +113,11 @@ import Testing
             "kind = 'header'\nheader = 'X'\nform = 'Key'",
             "'auth.form': 'Key' does not say where the token goes"
         ),
-        ("kind = 'query'", "'auth.parameter' is not there"),
+        ("kind = 'query'", "'auth.parameter' is missing"),
         ("kind = 'basic'\nuser = 'a:b'", "'auth.user' cannot be 'a:b'"),
-        ("kind = 'aws-sigv4'", "'auth.region' is not there"),
+        ("kind = 'aws-sigv4'", "'auth.region' is missing"),
         ("kind = 'bearer'\nscheme = 'Token'", "'auth.scheme' is not known"),
-        ("[exchange]\nbody = ''", "'auth.exchange.url' is not there"),
+        ("[exchange]\nbody = ''", "'auth.exchange.url' is missing"),
         ("kind = 'bearer'\nuser = { variable = 'A' }", "'auth.user' must be a string here"),
     ])
     func aMistakeIsNamed(_ text: String, _ expected: String) {

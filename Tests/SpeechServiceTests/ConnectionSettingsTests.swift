@@ -47,9 +47,9 @@ import Testing
     }
 
     @Test(arguments: [
-        ("http = '3'", "'connection.http' cannot be '3'"),
+        ("http = '3'", "'connection.http' must be 1.1 or 2, not '3'"),
         ("minimum-tls = '1.1'", "'connection.minimum-tls' cannot be '1.1'"),
-        ("ip = '5'", "it is one of 4, 6"),
+        ("ip = '5'", "must be 4 or 6, not '5'"),
         ("proxy = 'ftp://p:1'", "its scheme is not one of http, https"),
         ("proxy = 'http://name:secret@proxy:1'", "carries a user name or password"),
         ("proxy = 'http://proxy'", "it has no port"),

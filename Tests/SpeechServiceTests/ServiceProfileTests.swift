@@ -276,7 +276,7 @@ import Testing
     @Test(arguments: [
         (
             "url = 'foo bar'",
-            "1:7: 'url': 'foo bar' is not a usable URL: it must begin with http:// or https://"
+            "1:7: 'url': 'foo bar' is not a usable URL: it must begin with http:// or https://, without spaces"
         ),
         ("title = 'x'", "1:1: a profile needs a 'url'"),
         ("url = 1", "1:7: 'url' must be a string, not a whole number"),
@@ -319,21 +319,21 @@ import Testing
         ("[query]\nx = '{wrd}'", "3:5: '{wrd}' is not a word of 'words'"),
         (
             "[query]\napi_key = 'abc'",
-            "3:11: 'api_key' would hold a secret, which stands in 'auth' alone"
+            "3:11: 'api_key' must not hold a secret; secrets belong in 'auth'"
         ),
         (
             "[headers]\nAuthorization = 'Bearer x'",
-            "3:17: 'Authorization' would hold a secret, which stands in 'auth' alone"
+            "3:17: 'Authorization' must not hold a secret; secrets belong in 'auth'"
         ),
         ("[body]\nkind = 'jsn'", "3:8: 'body.kind' cannot be 'jsn'; did you mean 'json'?"),
         ("[body]\nkind = 'json'", "2:1: a body of kind 'json' needs a 'template'"),
         (
             "[body]\nkind = 'json'\ntemplate = '{}'",
-            "4:12: 'body.template': the JSON body cannot be sent: {audio} stands in no string"
+            "4:12: 'body.template': the JSON body cannot be sent: {audio} must appear once, inside a string"
         ),
         (
             "[[formats]]\ncodec = 'mp3'",
-            "3:9: 'formats.codec' cannot be 'mp3'; it is one of pcm, wav, ogg-opus, flac"
+            "3:9: 'formats.codec' must be pcm, wav, ogg-opus or flac, not 'mp3'"
         ),
         (
             "[limits]\nsecond = 1",

@@ -77,12 +77,12 @@ import Testing
         ),
         (
             "auth.token = 'sesame'",
-            "2:6: 'services.mine.auth.token' would hold the secret itself; say where it is with "
+            "2:6: 'services.mine.auth.token' must not hold a secret; say where it is with "
                 + "token-file, token-command or token-variable"
         ),
         (
             "token-file = 'a'\nauth.command = 'b'",
-            "3:6: 'services.mine.auth.command' and 'token-file' exclude each other"
+            "3:6: 'services.mine.auth.command' and 'token-file' cannot be used together"
         ),
         ("auth.file = ''", "2:6: 'services.mine.auth.file' is empty"),
         ("title = 'x'", "2:1: 'services.mine.title' is not known"),
@@ -96,8 +96,8 @@ import Testing
         ("url = 'u'\ntransfer.framing = 'chunky'", 3, "'transfer.framing' cannot be 'chunky'"),
         ("transfer.stall-seconds = 'soon'", 2, "'transfer.stall-seconds' must be a number"),
         ("retry.never = 1", 2, "'retry.never' must be true or false, not a whole number"),
-        ("headers.X-Api-Key = 'sesame'", 2, "'X-Api-Key' would hold a secret"),
-        ("retry.never = true\nauth.kind = 'header'", 3, "'auth.header' is not there"),
+        ("headers.X-Api-Key = 'sesame'", 2, "'X-Api-Key' must not hold a secret"),
+        ("retry.never = true\nauth.kind = 'header'", 3, "'auth.header' is missing"),
     ])
     func aValueThatIsNoneIsSaidWithItsLine(_ text: String, _ line: Int, _ reason: String) {
         let error = #expect(throws: SettingsError.self) { try profile(text) }

@@ -74,6 +74,6 @@ import Testing
         #expect(said("./none.toml") == "there is no file './none.toml'")
         #expect(said("open") == "\(open): it can be written by others")
         #expect(said("bad")?.hasPrefix("\(folder.path)/bad.toml:1:1: ") == true)
-        #expect(said("deepgram", ["tenant": "x"])?.hasSuffix(" has no tenant") == true)
+        #expect(said("deepgram", ["tenant": "x"])?.hasSuffix(" has no word 'tenant'") == true)
     }
 }

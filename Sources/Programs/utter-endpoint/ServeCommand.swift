@@ -157,7 +157,7 @@ struct ServeCommand: AsyncParsableCommand {
             && key == nil && !allowFaults && !page
         guard cassette.isEmpty || isPlain else {
             throw ValidationError(
-                "--cassette excludes --listen, --grammar, --recogniser, --token-file, --key, --page and --allow-faults."
+                "--cassette cannot be used with --listen, --grammar, --recogniser, --token-file, --key, --page or --allow-faults."
             )
         }
         guard !page || !quiet else {

@@ -60,7 +60,7 @@ struct KeysCommand: AsyncParsableCommand {
     var texts: TextOptions
 
     func validate() throws {
-        if portal && evdev { throw ValidationError("--portal and --evdev exclude each other.") }
+        if portal, evdev { throw ValidationError("--portal and --evdev cannot be used together.") }
     }
 
     func run() async throws {

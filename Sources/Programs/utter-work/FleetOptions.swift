@@ -118,8 +118,8 @@ struct QueueOptions: ParsableArguments {
             }
             guard !server.contains("@") else {
                 throw ValidationError(
-                    "--queue: others see command lines; name the login by UTTER_NATS_USER and "
-                        + "UTTER_NATS_PASSWORD, or a file by UTTER_NATS_CREDENTIALS.")
+                    "--queue: other users can see command lines; name the login by UTTER_NATS_USER "
+                        + "and UTTER_NATS_PASSWORD, or a file by UTTER_NATS_CREDENTIALS.")
             }
         }
     }

@@ -175,13 +175,11 @@ extension SettingsReader {
         guard let node = node(key) else { return nil }
         let name = path(key)
         guard case .array(let elements) = node.value else {
-            throw SettingsError(
-                "'\(name)' must be a list, not \(node.value.kind)", at: node.place)
+            throw SettingsError("'\(name)' must be a list, not \(node.value.kind)", at: node.place)
         }
         return try elements.map { element throws(SettingsError) in
             guard let label = try JSONValue(element, at: name).label else {
-                throw SettingsError(
-                    "'\(name)' holds strings and whole numbers", at: element.place)
+                throw SettingsError("'\(name)' holds strings and whole numbers", at: element.place)
             }
             return label
         }
@@ -235,7 +233,7 @@ extension SettingsReader {
             guard let coding = HeaderTranscript.Coding(rawValue: word) else {
                 let known = HeaderTranscript.Coding.allCases.map(\.rawValue)
                 throw table.error(
-                    "coding", " cannot be '\(word)'; it is one of \(known.joined(separator: ", "))")
+                    "coding", " must be \(known.joined(separator: " or ")), not '\(word)'")
             }
             return coding
         }

@@ -51,7 +51,7 @@ extension ServiceError: CustomStringConvertible {
             "'\(text)' is not a way to read an answer"
         case .invalidForm(let reason): "the form cannot be sent: \(reason)"
         case .secretInBody(let name):
-            "'\(name)' would hold a token, and what is sent in a form or in JSON is kept as it is"
+            "'\(name)' must not hold a token: what is sent in a form or in JSON is kept as it is"
         case .invalidTemplate(let reason): "the JSON body cannot be sent: \(reason)"
         case .invalidConnection(let what, let reason): "\(what) cannot be used: \(reason)"
         }
@@ -85,7 +85,8 @@ extension ProfileError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .missingWord(let word, let service): "\(service) needs a \(word)"
-        case .unknownWord(let word, let service, _): "\(service) has no \(TerminalText.shown(word))"
+        case .unknownWord(let word, let service, _):
+            "\(service) has no word '\(TerminalText.shown(word))'"
         case .valueNotTaken(let value, let word, let service, let taken):
             "\(service) has no \(word) '\(TerminalText.shown(value))'; "
                 + "it has \(taken.joined(separator: ", "))"

@@ -250,8 +250,7 @@ public struct ServiceProfile: Sendable, Hashable {
             let names = field.value.words
             guard names.isEmpty || !names.allSatisfy(publicWords.contains) else { continue }
             throw SettingsError(
-                "'\(field.name)' would hold a secret, which stands in 'auth' alone",
-                at: field.place)
+                "'\(field.name)' must not hold a secret; secrets belong in 'auth'", at: field.place)
         }
     }
 

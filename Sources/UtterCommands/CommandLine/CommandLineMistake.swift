@@ -70,6 +70,10 @@ struct CommandLineMistake: Error {
         self.message = Self.sentence(names.asTyped(message, in: command, typed))
         hints = []
         let (options, others) = names.sorted(words, of: command)
+        let number = options.first { CommandNames.isNumber($0) }
+        if let number, self.message.hasPrefix("missing value") {
+            self.message += ": '\(number)' is not taken as one, since it begins with '-'"
+        }
         if let steps = options.compactMap({ Int($0) }).first, Self.takingIDs.contains(command) {
             hints = ["did you mean 'last~\(-steps)'?"]
         } else if let option = options.first(where: { !names.isKnown($0, to: command) }) {
@@ -79,9 +83,13 @@ struct CommandLineMistake: Error {
         } else if command == names.usual {
             hints = [Self.hint(forWords: others, names)].compactMap { $0 }
         } else if let word = others.first, case let known = names.subcommands(command),
-            !known.contains(word), let meant = EditDistance.nearest(to: word, among: known)
+            !known.isEmpty, !known.contains(word), self.message.contains("unexpected argument")
         {
-            hints = ["did you mean '\(command) \(meant)'?"]
+            self.message = "there is no command '\(command) \(word)'"
+            let near = EditDistance.nearest(to: word, among: known)
+            hints = near.map { ["did you mean '\(command) \($0)'?"] } ?? []
+            hints.append("see 'utter \(command) --help' for the commands")
+            return
         }
         if let help { hints.append(Self.sentence(help)) }
     }

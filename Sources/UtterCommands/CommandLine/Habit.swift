@@ -20,7 +20,7 @@ enum Habit {
     static let advice: [(options: [String], text: String)] = [
         (
             ["--token", "--api-key", "--apikey", "--key", "--bearer", "--auth"],
-            "give the token with --token-file, --token-command or UTTER_TOKEN: others see command lines"
+            "give the token with --token-file, --token-command or UTTER_TOKEN: other users can see command lines"
         ),
         (
             ["-k", "--insecure", "--no-verify"],

@@ -17,7 +17,7 @@ struct ConfigCommand: ParsableCommand {
               path   print where the file of settings is
               show   print what counts now, of all settings or of one: a variable goes
                      before the file
-              check  say whether the file can be used
+              check  say whether the file is valid
               edit   open it with $VISUAL or $EDITOR, and check it afterwards
               get    print what counts for one setting, such as keep.audio
               set    write one setting, such as: utter config set language de

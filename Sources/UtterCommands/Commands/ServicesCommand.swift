@@ -16,7 +16,7 @@ struct ServicesCommand: AsyncParsableCommand {
 
 struct ListServicesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "List the services by name (the default).",
+        commandName: "list", abstract: "List the services by name.",
         discussion: """
             Each line is a name, whether its token is there, what must be said with --set,
             and what the service is called.
@@ -63,8 +63,7 @@ struct NewServiceCommand: ParsableCommand {
     func run() throws {
         let path = try Services.make(name)
         StandardError.line("a new profile is in '\(path)'")
-        StandardError.hint(
-            "edit it, then try it with: utter services check \(name)")
+        StandardError.hint("edit it, then try it with: utter services check \(name)")
     }
 }
 

@@ -74,27 +74,25 @@ struct WordsCommand: SettinglessCommand {
                 throw CommandFailure(
                     "'\(TerminalText.shown(said ?? ""))' is not UTF-8",
                     hint: "convert it first, such as with: iconv -f latin1 -t utf-8 "
-                        + ShellWord.quoted(said ?? ""),
-                    status: .unusableAudio)
+                        + ShellWord.quoted(said ?? ""), status: .unusableAudio)
             }
             let entries = try WordFile.entries(inCSV: text)
             try WordFile.add(entries)
-            StandardError.line("lines read: \(entries.count)")
+            StandardError.line("read \(entries.count) \(entries.count == 1 ? "row" : "rows")")
         case .export:
             let rows = try TextSettings.words().entries.map {
                 [$0.said, $0.written, $0.language ?? ""]
             }
-            try StandardOutput.show(
-                ([["said", "written", "language"]] + rows).map(WordFile.line).joined(
-                    separator: "\n"))
+            let lines = ([["said", "written", "language"]] + rows).map(WordFile.line)
+            try StandardOutput.show(lines.joined(separator: "\n"))
         }
     }
 
     private func list() throws {
         let entries = try TextSettings.words().entries
         guard !entries.isEmpty else {
-            return StandardError.hint(
-                "there are none yet; 'utter words add' adds one")
+            StandardError.line("there are no words yet")
+            return StandardError.hint("add one with: utter words add SAID WRITTEN")
         }
         let lines = entries.map { entry in
             let end = entry.written.isEmpty ? "left out" : entry.written
@@ -143,7 +141,7 @@ enum WordFile {
             guard let mistake = entry.mistake else { continue }
             throw CommandFailure("'\(TerminalText.shown(entry.said))': \(mistake)", status: .usage)
         }
-        try change { text, known throws(SettingsText.Mistake) in
+        try change("a word") { text, known throws(SettingsText.Mistake) in
             let known = Dictionary(known.map { ($0.subject, $0) }) { $1 }
             let last = Dictionary(entries.map { ($0.subject, $0) }) { $1 }
             for (subject, entry) in last {
@@ -164,7 +162,7 @@ enum WordFile {
     }
 
     static func remove(_ entry: WordList.Entry) throws(CommandFailure) {
-        try change { text, known throws(SettingsText.Mistake) in
+        try change("'\(entry.said)'") { text, known throws(SettingsText.Mistake) in
             let old = known.last { $0.subject == entry.subject } ?? entry
             text = try SettingsText(text).removing(path(of: old))
         }
@@ -175,6 +173,7 @@ enum WordFile {
     }
 
     private static func change(
+        _ word: String,
         _ body: (inout String, [WordList.Entry]) throws(SettingsText.Mistake) -> Void
     ) throws(CommandFailure) {
         try ConfigurationFile.makeFolder()
@@ -192,7 +191,7 @@ enum WordFile {
             // A word may have the name of a table.
             guard (try? WordList(text)) != nil else { throw SettingsText.Mistake.tooElaborate(nil) }
         } catch {
-            let reason = error == .notThere ? "the word is not in" : "only an editor can change"
+            let reason = error == .notThere ? "\(word) is not in" : "only an editor can change"
             throw CommandFailure(
                 "\(reason) \(path)", hint: "see the words with: utter words",
                 status: .configuration)
@@ -232,8 +231,9 @@ enum WordFile {
         }
         return try words.map { row throws(CommandFailure) in
             guard (2...3).contains(row.count) else {
+                let number = (rows.firstIndex(of: row) ?? 0) + 1
                 throw CommandFailure(
-                    "a line has \(row.count) fields: '\(TerminalText.shown(row[0]))…'",
+                    "row \(number) has \(row.count) fields: '\(TerminalText.shown(row[0]))…'",
                     hint: "each is said,written or said,written,language", status: .unusableAudio)
             }
             let fields = row.map { field in

@@ -21,9 +21,9 @@ struct ConfigurationChange {
         guard path.count >= 3, path[0] == "services", !path.contains("") else {
             let meant = KnownSettings.catalogue.meant(by: name, isTable: false)
             throw CommandFailure(
-                "'\(TerminalText.shown(name))' is not a setting",
+                "'\(TerminalText.shown(name))' is not known",
                 hint: meant.map { "did you mean '\($0)'? " } ?? ""
-                    + "'utter config show' lists them; those of a service are 'services.NAME.…'",
+                    + "'utter config show' lists the settings; those of a service are 'services.NAME.…'",
                 status: .usage)
         }
     }

@@ -29,15 +29,14 @@ enum KnownSettings {
         MicrophoneOptions.periods.contains($0)
     }
     /// The silence behind a voice that ends a recording.
-    static let silence = time(
-        "recording.silence", nil, "a time such as 2.5s, or 0 for never", "0")
+    static let silence = time("recording.silence", nil, "a time such as 2.5s, or 0 for never", "0")
     /// The length below which a recording is dropped.
     static let least = time("recording.min", nil, "a time such as 200ms, or 0", "200ms")
     /// Whether a start that records is itself the recorder.
     static let foreground = flag("recording.foreground", "UTTER_FOREGROUND")
 
     static let keptAudio = Setting(
-        "keep.audio", "UTTER_KEEP_AUDIO", form: "\(age), forever, or 0", standard: "24h"
+        "keep.audio", "UTTER_KEEP_AUDIO", form: AudioTime.form, standard: "24h"
     ) { AudioTime($0) }
     static let keptAudioBytes = size("keep.audio-bytes", "UTTER_KEEP_AUDIO_BYTES", "1G")
     static let keptTranscripts = Setting(
@@ -130,7 +129,7 @@ enum KnownSettings {
             byteLimit.name, freeLimit.name,
         ], synonyms: synonyms)
 
-    private static let age = "an age with its unit, such as 30d or 12h"
+    private static let age = AgeArgument.form
 
     private static func prices(in text: String) -> [String: Double]? {
         var prices: [String: Double] = [:]

@@ -35,8 +35,7 @@ enum TextSettings {
             return list
         } catch {
             throw CommandFailure(
-                error.text(of: path), hint: "correct it with an editor",
-                status: .configuration)
+                error.text(of: path), hint: "correct it in \(path)", status: .configuration)
         }
     }
 

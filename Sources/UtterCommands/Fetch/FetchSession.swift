@@ -229,7 +229,7 @@ extension DownloadFailure: Blamed {
         case .noRoom: "remove what you do not need with 'utter rm ID'; limits.bytes is the limit"
         case .running: "pause it first: utter fetch --pause ID"
         case .disk: "see what is wrong at that place, or name another one with -o"
-        case .unknown: "run 'utter list' to see what is there"
+        case .unknown: "see what is there with: utter list"
         }
     }
 }

@@ -19,7 +19,7 @@ extension TakeStoreError: Blamed {
         switch self {
         case .noSuchTake("last"): "record one with 'utter', or 'utter send' a file"
         case .noSuchTake("all"): "'all' is every take, and stands alone"
-        case .noSuchTake: "run 'utter list' to see what is kept"
+        case .noSuchTake: "see what is kept with: utter list"
         case .ambiguous: "give more letters of its id"
         case .audioGone(let take, wasAnswered: true):
             "read what was understood: utter show \(Hints.name(take)); --keep-audio TIME keeps audio for longer"

@@ -97,8 +97,7 @@ enum KeptTakes {
                         })
             }
             if !session.output.quiet { tell(kept, obstacles) }
-            let due = KeptTake.inSendingOrder(
-                zip(kept, obstacles).filter { $0.1 == nil }.map(\.0))
+            let due = KeptTake.inSendingOrder(zip(kept, obstacles).filter { $0.1 == nil }.map(\.0))
             var items: [(take: KeptTake, plan: DeliveryPlan)] = []
             var incomplete: ExitStatus?
             var left = 0
@@ -198,8 +197,7 @@ enum KeptTakes {
             takes { $0 == .doubtful }, "may have been delivered, and is not sent again unasked",
             "may have been delivered, and are not sent again unasked", "send it again with")
         tell(
-            takes { $0 == .held },
-            "waits until something about it is changed",
+            takes { $0 == .held }, "waits until something about it is changed",
             "wait until something about them is changed", "send it now with", saysWhy: true)
         tell(
             takes { if case .later = $0 { true } else { false } }, "is tried again later",
@@ -240,7 +238,7 @@ enum KeptTakes {
         guard let found else {
             throw CommandFailure(
                 "no take waits for an answer, and none still has its audio",
-                hint: "run 'utter list' to see what is kept", status: .noInput)
+                hint: "see what is kept with: utter list", status: .noInput)
         }
         return found
     }
@@ -282,7 +280,8 @@ extension [KeptTake] {
     func tellLocked() {
         let locked = count { $0.lock != nil }
         guard locked > 0 else { return }
-        StandardError.line("takes that cannot be read without their key: \(locked)")
+        let left = "left out \(locked) \(locked == 1 ? "take" : "takes")"
+        StandardError.line("\(left) that cannot be read without a key")
     }
 }
 

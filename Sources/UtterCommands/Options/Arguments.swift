@@ -28,11 +28,12 @@ package struct DurationArgument: Sendable {
 ///
 /// A bare number is refused: seconds are what it would mean, and days what is meant.
 struct AgeArgument {
+    static let form = "an age with its unit, such as 30d or 12h"
     let duration: Duration
 
     init(parsing text: String) throws {
         guard let age = AgeArgument(text) else {
-            throw ValidationError("write a number with its unit, such as 7d, 12h or 30m")
+            throw ValidationError("write \(Self.form)")
         }
         self = age
     }
@@ -56,13 +57,13 @@ struct AgeArgument {
 
 /// How long the audio of an answered take stays: an age, `0`, or `forever`.
 struct AudioTime: Sendable {
+    static let form = "\(AgeArgument.form), forever, or 0"
     /// A thousand years stand for ever.
     let duration: Duration
 
     init(parsing text: String) throws {
         guard let time = AudioTime(text) else {
-            throw ValidationError(
-                "write a number with its unit, such as 7d or 12h, 'forever', or 0")
+            throw ValidationError("write \(Self.form)")
         }
         self = time
     }

@@ -18,7 +18,7 @@ package struct KeepOptions: ParsableArguments {
 
     package mutating func validate() throws {
         if noKeep, keepAudio != nil {
-            throw ValidationError("--no-keep excludes --keep-audio.")
+            throw ValidationError("--no-keep and --keep-audio cannot be used together.")
         }
     }
 
@@ -26,10 +26,9 @@ package struct KeepOptions: ParsableArguments {
     var requiresKeep: Bool {
         get throws(CommandFailure) {
             guard try KnownSettings.keepRequired.value() == true else { return false }
-            guard !noKeep else {
-                throw CommandFailure("--no-keep excludes keep.required", status: .usage)
-            }
-            return true
+            if !noKeep { return true }
+            throw CommandFailure(
+                "--no-keep and keep.required cannot be used together", status: .usage)
         }
     }
 

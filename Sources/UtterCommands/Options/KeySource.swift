@@ -22,7 +22,7 @@ struct EncryptionOptions: ParsableArguments {
 
     func validate() throws {
         if encryptKey != nil && encryptKeyCommand != nil {
-            throw ValidationError("--encrypt-key excludes --encrypt-key-command.")
+            throw ValidationError("--encrypt-key and --encrypt-key-command cannot be used together")
         }
     }
 

@@ -60,8 +60,8 @@ package struct OutputOptions: ParsableArguments {
         if cassetteBodies && cassette == nil {
             throw ValidationError("--cassette-bodies needs --cassette.")
         }
-        if json && events { throw ValidationError("--json and --events exclude each other.") }
-        if quiet && verbose { throw ValidationError("-q and -v exclude each other.") }
+        if json && events { throw ValidationError("--json and --events cannot be used together.") }
+        if quiet && verbose { throw ValidationError("-q and -v cannot be used together.") }
     }
 
     var form: OutputForm { events ? .events : json ? .object : .text }

@@ -125,7 +125,7 @@ struct KeyOptions: ParsableArguments {
     var toggle = false
 
     func validate() throws {
-        if hold && toggle { throw ValidationError("--hold and --toggle exclude each other.") }
+        if hold && toggle { throw ValidationError("--hold and --toggle cannot be used together.") }
     }
 
     func manner(

@@ -69,7 +69,7 @@ import UtterSettings
     /// Nothing is recorded when the service cannot be asked so.
     @Test(
         arguments: [
-            (["--service", "MINE", "--prompt", "x"], nil, 64, "My service has no prompt"),
+            (["--service", "MINE", "--prompt", "x"], nil, 64, "My service has no word 'prompt'"),
             (["--service", "MINE"], .pcm, 64, "My service does not read pcm"),
             (["--service", "MINE", "--set", "tenant="], nil, 64, "My service needs a tenant"),
             (["--service", "MINE.toml"], nil, 66, "there is no file 'MINE.toml'"),
@@ -82,10 +82,10 @@ import UtterSettings
                 "there is no service 'deepgran'; did you mean 'deepgram'?"
             ),
             (["--language", "en"], nil, 64, "--language: no service is named"),
-            (["-c", "transfer.id-header=a b"], nil, 64, "-c transfer.id-header: "),
-            (["-c", "transfer.catch-up=0"], nil, 64, "-c transfer.catch-up: "),
-            (["-c", "transfer.catch-up=fast"], nil, 64, "-c transfer.catch-up: "),
-            (["-c", "retry.unknown=perhaps"], nil, 64, "-c retry.unknown: "),
+            (["-c", "transfer.id-header=a b"], nil, 64, "-c transfer.id-header"),
+            (["-c", "transfer.catch-up=0"], nil, 64, "-c transfer.catch-up must be "),
+            (["-c", "transfer.catch-up=fast"], nil, 64, "-c transfer.catch-up must be "),
+            (["-c", "retry.unknown=perhaps"], nil, 64, "-c retry.unknown must be "),
         ] as [([String], AudioCodec?, Int32, String)])
     func whatCannotBeIsSaidBeforeRecording(
         _ words: [String], _ format: AudioCodec?, _ status: Int32, _ message: String

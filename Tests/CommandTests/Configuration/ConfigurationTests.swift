@@ -99,7 +99,7 @@ import Testing
         let result = try await bench.start(["config", "edit"], variables: variables).result()
         let isRight = line.hasSuffix("'")
         #expect(result.status == .exited(isRight ? 0 : 78))
-        #expect(result.errorText.contains(isRight ? "can be used" : "config.toml:1:10: "))
+        #expect(result.errorText.contains(isRight ? "is valid" : "config.toml:1:10: "))
         #expect(try bench.folder.read(".config/utter/config.toml") == Array((line + "\n").utf8))
         // The first time there is a file that says nothing, and what it could say, for its owner.
         let seen = String(

@@ -148,6 +148,6 @@ import Testing
     @Test func bothAtOnceAreAWrongCommandLine() async throws {
         let result = try await Bench().run("keys", "--portal", "--evdev")
         #expect(result.status == .exited(64))
-        #expect(result.errorText.contains("--portal and --evdev exclude each other"))
+        #expect(result.errorText.contains("--portal and --evdev cannot be used together"))
     }
 }

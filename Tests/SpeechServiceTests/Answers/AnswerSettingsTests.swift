@@ -291,7 +291,7 @@ import Testing
         ),
         (
             "header = { name = 'a', coding = ['zip'] }",
-            "1:33: 'answer.header.coding' cannot be 'zip'; it is one of base64, gzip"
+            "1:33: 'answer.header.coding' must be base64 or gzip, not 'zip'"
         ),
     ])
     func whatIsWrongIsNamedWithItsPlace(table: String, message: String) {

@@ -33,16 +33,16 @@ public struct JSONTemplate: Sendable, Hashable {
         }
         let count = text.ranges(of: Self.mark).count
         guard count > 0 else {
-            throw .invalidTemplate(reason: "\(Self.mark) stands in no string")
+            throw .invalidTemplate(reason: "\(Self.mark) must appear once, inside a string")
         }
         guard count == 1 else {
-            throw .invalidTemplate(reason: "\(Self.mark) stands there \(count) times")
+            throw .invalidTemplate(reason: "\(Self.mark) must appear once, not \(count) times")
         }
         guard !document.members.contains(where: { $0.name.contains(Self.mark) }) else {
             throw .invalidTemplate(reason: "\(Self.mark) is the name of a member, not a value")
         }
         guard document.strings.contains(where: { $0.contains(Self.mark) }) else {
-            throw .invalidTemplate(reason: "\(Self.mark) stands in no string")
+            throw .invalidTemplate(reason: "\(Self.mark) must appear once, inside a string")
         }
         if let name = document.secretName { throw .secretInBody(name: TerminalText.shown(name)) }
         self.text = text
@@ -112,8 +112,8 @@ enum WordJSON {
         }
         if let name = document.secretName {
             throw SettingsError(
-                "'\(path)': '\(TerminalText.shown(name))' would hold a secret, which stands in "
-                    + "'auth' alone", at: place)
+                "'\(path)': '\(TerminalText.shown(name))' must not hold a secret; secrets belong "
+                    + "in 'auth'", at: place)
         }
     }
 

@@ -35,6 +35,8 @@ public struct ServiceURL: Sendable, Hashable {
             let parser = try URLParser()
             if let base {
                 try parser.read(base.httpText)
+            } else if text.prefix(while: { $0 != "/" }).contains(" ") {
+                throw .invalid("it must begin with http:// or https://, without spaces")
             } else if Self.hasDotSegment(text) {
                 throw .invalid(
                     "its path has a '.' or '..' between slashes, and would lead elsewhere")

@@ -114,8 +114,7 @@ extension AuthenticationPlan {
     ) throws(SettingsError) {
         guard var table = try reader.table("exchange") else { return }
         guard use == .asTheyAre else {
-            throw reader.error(
-                "exchange", " is for what is sent, and here requests are signed")
+            throw reader.error("exchange", " is for what is sent, and here requests are signed")
         }
         var exchange = try TokenExchange(&table)
         (exchange.place, exchange.form) = (token.place, token.form)
@@ -167,7 +166,7 @@ extension AuthenticationPlan {
         _ key: String, _ reader: inout SettingsReader
     ) throws(SettingsError) -> String {
         guard let text = try reader.string(key) else {
-            throw reader.error(key, " is not there")
+            throw reader.error(key, " is missing")
         }
         guard !text.isEmpty else {
             throw reader.error(key, " is empty")
@@ -196,8 +195,7 @@ extension AuthenticationPlan {
             ("credential", try reader.string("credential").map { .credential($0) }),
         ]
         for key in sources.map(\.key) where try reader.string(key) == "" {
-            throw reader.error(
-                key, " is empty: a service without a token has 'auth = false'")
+            throw reader.error(key, " is empty: a service without a token has 'auth = false'")
         }
         let named = sources.filter { $0.source != nil }
         guard named.count <= 1 else {

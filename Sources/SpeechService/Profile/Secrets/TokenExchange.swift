@@ -27,7 +27,7 @@ package struct TokenExchange: Sendable, Hashable {
     /// Reads the table `auth.exchange`; where the token stands is set afterwards.
     init(_ reader: inout SettingsReader) throws(SettingsError) {
         guard let url = try reader.string("url") else {
-            throw reader.error("url", " is not there")
+            throw reader.error("url", " is missing")
         }
         self.url = url
         method = try reader.word("method") ?? .post
@@ -174,8 +174,7 @@ extension TokenExchange {
         }
         if body != nil, !isTyped {
             fields.append(
-                try HeaderField(
-                    name: "Content-Type", value: "application/x-www-form-urlencoded"))
+                try HeaderField(name: "Content-Type", value: "application/x-www-form-urlencoded"))
         }
         return TokenRequest(url: url, headers: fields, body: Array(text.utf8))
     }

@@ -8,7 +8,7 @@ internal import UtterSettings
 struct DaemonCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "daemon",
-        abstract: "Wait for 'utter start', so that nothing has to be started then.",
+        abstract: "Wait for 'utter start', to begin recording at once.",
         discussion: """
             The file of settings is read again when it has changed; SIGTERM and SIGHUP end
             the daemon and save what is recorded. systemd starts it when it is first needed,

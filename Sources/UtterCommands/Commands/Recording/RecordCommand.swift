@@ -5,8 +5,7 @@ internal import UtterSettings
 
 struct RecordCommand: AsyncParsableCommand, ReportingCommand {
     static let configuration = CommandConfiguration(
-        commandName: "record",
-        abstract: "Record from a microphone and print the transcript (the default).")
+        commandName: "record", abstract: "Record from a microphone and print the transcript.")
 
     @OptionGroup(title: "Voice")
     var time: TimeOptions

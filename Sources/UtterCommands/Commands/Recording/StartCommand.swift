@@ -95,7 +95,7 @@ struct PauseCommand: ParsableCommand {
             others wait.
             """)
 
-    @Flag(help: "Go on with a recording that pauses: for one key.")
+    @Flag(help: "Go on with a paused recording: for one key.")
     var toggle = false
 
     @Option(help: ArgumentHelp("Only with this take.", valueName: "id"))
@@ -108,7 +108,7 @@ struct PauseCommand: ParsableCommand {
 
 struct ResumeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "resume", abstract: "Go on with a recording that pauses.",
+        commandName: "resume", abstract: "Go on with a paused recording.",
         discussion: "It comes back once the microphone is open again.")
 
     @Option(help: ArgumentHelp("Only with this take.", valueName: "id"))

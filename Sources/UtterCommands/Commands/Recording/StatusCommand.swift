@@ -24,7 +24,7 @@ struct StatusCommand: ParsableCommand {
     var waybar = false
 
     func validate() throws {
-        if json && waybar { throw ValidationError("--json and --waybar exclude each other.") }
+        if json && waybar { throw ValidationError("--json and --waybar cannot be used together.") }
     }
 
     func run() throws {

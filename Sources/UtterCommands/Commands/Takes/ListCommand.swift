@@ -89,7 +89,7 @@ struct ListCommand: SettinglessCommand {
             let ids = Set(takes.map(\.id))
             chosen = try TakeEntry.all(in: spool, maxAge: maxAge)
                 .filter { $0.take.map { ids.contains($0.id) } == true }
-            StandardError.line("texts that have changed: \(count) of \(takes.count)")
+            StandardError.line("texts changed: \(count) of \(takes.count)")
         }
         if json {
             try StandardOutput.show(JSONOutput.text(chosen, isPretty: true))

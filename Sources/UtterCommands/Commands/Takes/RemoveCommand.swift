@@ -25,8 +25,7 @@ struct RemoveCommand: AsyncParsableCommand, SettinglessCommand {
             'utter flush' asks for that.
             """)
 
-    @Argument(
-        help: "Takes by parts of their ids, 'last', 'last~2', or 'all'.", completion: .takes)
+    @Argument(help: "Takes by parts of their ids, 'last', 'last~2', or 'all'.", completion: .takes)
     var takes: [String] = []
 
     @Option(
@@ -51,7 +50,7 @@ struct RemoveCommand: AsyncParsableCommand, SettinglessCommand {
 
     func validate() throws {
         if undo && (now || answered || older != nil) {
-            throw ValidationError("--undo excludes --now, --answered and --older.")
+            throw ValidationError("--undo cannot be used with --now, --answered or --older.")
         }
         guard undo || !takes.isEmpty || older != nil || answered else {
             throw ValidationError("Name a take, or use --older, --answered or --undo.")

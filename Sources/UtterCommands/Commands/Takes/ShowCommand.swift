@@ -43,7 +43,7 @@ struct ShowCommand: SettinglessCommand {
         guard html == (output != nil) else {
             throw ValidationError("A page needs --html and the file: --html -o take.html.")
         }
-        if json && html { throw ValidationError("--json excludes --html.") }
+        if json && html { throw ValidationError("--json and --html cannot be used together.") }
     }
 
     private struct Report: Encodable {
@@ -144,10 +144,10 @@ struct LastCommand: SettinglessCommand {
     func validate() throws {
         guard newest > 0 else { throw ValidationError("--newest must be above zero.") }
         guard take == nil || newest == 1 else {
-            throw ValidationError("--newest excludes the name of a take.")
+            throw ValidationError("--newest and the name of a take cannot be used together.")
         }
         guard [json, raw, explain].count(where: { $0 }) < 2 else {
-            throw ValidationError("--json, --raw and --explain exclude each other.")
+            throw ValidationError("--json, --raw and --explain cannot be used together.")
         }
     }
 
@@ -167,8 +167,7 @@ struct LastCommand: SettinglessCommand {
                 isEdited ? "the text of take \(name) is empty" : "take \(name) has no text",
                 hint: isEdited
                     ? "see the text before you edited it with: utter last --raw \(name)"
-                    : "see what became of it with: utter show \(name)",
-                status: .heardNothing)
+                    : "see what became of it with: utter show \(name)", status: .heardNothing)
         }
         let failures = places.give(transcripts.joined(separator: "\n")) { _ in
             JSONOutput.text(takes, isPretty: true)

@@ -110,10 +110,13 @@ extension ServiceOptions {
         } catch {
             // The texts before could be read, so that `-c` is to blame.
             let place = error.place?.file.flatMap { $0.hasPrefix("-c ") ? $0 : nil } ?? "-c"
-            let isSecret = error.reason.contains("would hold a secret")
+            let isSecret = error.reason.contains("must not hold a secret")
+            // The place has the name of the field already.
+            let name = "'\(place.dropFirst("-c ".count))'"
+            let reason = error.reason
+            let rest = reason.hasPrefix(name) ? String(reason.dropFirst(name.count)) : ": \(reason)"
             throw CommandFailure(
-                "\(place): \(error.reason)", hint: isSecret ? secretHint : fieldsHint,
-                status: .usage)
+                place + rest, hint: isSecret ? secretHint : fieldsHint, status: .usage)
         }
     }
 
@@ -122,15 +125,14 @@ extension ServiceOptions {
         let last = path.split(separator: ".").last.map(String.init) ?? path
         guard !SecretName.isSecret(last) else {
             return CommandFailure(
-                "-c \(shown): other users can read command lines, so no secret is taken from one",
+                "-c \(shown): other users can see command lines, so no secret is taken from one",
                 hint: secretHint, status: .usage)
         }
         guard !KnownSettings.catalogue.all.contains(where: { $0.name == path }) else {
             return CommandFailure("-c \(shown): write --\(shown)", status: .usage)
         }
         let near = ProfileKey.question(about: path, or: KnownSettings.catalogue.all.map(\.name))
-        return CommandFailure(
-            "-c \(shown): there is no such field\(near)", hint: fieldsHint, status: .usage)
+        return CommandFailure("-c \(shown) is not known\(near)", hint: fieldsHint, status: .usage)
     }
 
     /// The fields or settings that a name comes near to.
@@ -150,7 +152,7 @@ extension ServiceOptions {
         guard config.allSatisfy({ $0.dropFirst().contains("=") && $0.first != "=" }) else {
             return "-c needs KEY=VALUE, such as transfer.framing=length."
         }
-        if to != nil, field("url") != nil { return "--to excludes -c url." }
+        if to != nil, field("url") != nil { return "--to and -c url cannot be used together." }
         if let empty = (Self.tokenFields + [Self.proxyLoginField]).first(where: {
             field($0)?.isEmpty == true
         }) {

@@ -45,8 +45,7 @@ extension ServiceOptions {
         let id = manifest.id.text
         let texts = try overridingTexts(of: record)
         do throws(ProfileError) {
-            return try DeliveryPlan(
-                record, overriding: texts, words: profile.words, codec: format)
+            return try DeliveryPlan(record, overriding: texts, words: profile.words, codec: format)
         } catch {
             if case .unknownWord = error, record.profileName == nil {
                 try refuseWords("take \(id) was for no service by its name")
@@ -110,9 +109,8 @@ extension ServiceOptions {
         }
         if option.hasPrefix("-c"), let secret = new.credentials.first {
             throw CommandFailure(
-                "\(option): \(secret.place) holds a secret, and others see command lines",
-                hint: "write {token} there, and say where it is with --token-file",
-                status: .usage)
+                "\(option): \(secret.place) holds a secret, and other users can see command lines",
+                hint: "write {token} there, and say where it is with --token-file", status: .usage)
         }
         var moved = plan
         if new.url.origin != plan.service.url.origin {
@@ -178,8 +176,7 @@ extension ServiceOptions {
             name: service.name, place: "the usual socket",
             text: "url = \(TOMLText.quoted(place.text))")
         return try orFailure {
-            try ServiceProfile.reading(
-                service.texts[..<count] + [text] + service.texts[count...])
+            try ServiceProfile.reading(service.texts[..<count] + [text] + service.texts[count...])
         }
     }
 

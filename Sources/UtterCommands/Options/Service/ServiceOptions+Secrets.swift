@@ -122,7 +122,7 @@ extension ServiceOptions {
         {
             throw CommandFailure(
                 "--header: a form has its own Content-Type, which names its boundary",
-                hint: "name the audio's with -c body.content-type=TYPE", status: .usage)
+                hint: "set the audio part's type with -c body.content-type=TYPE", status: .usage)
         }
         do throws(SecretRefusal) {
             try plan.checkSecrets()

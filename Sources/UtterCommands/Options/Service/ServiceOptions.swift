@@ -73,7 +73,7 @@ struct ServiceOptions: ParsableArguments {
         let fields = Self.tokenFields.map { ("-c \($0)", field($0) != nil) }
         let sources = (given + fields).filter(\.1).map(\.0)
         guard sources.count <= 1 else {
-            throw ValidationError("\(sources[0]) excludes \(sources[1]).")
+            throw ValidationError("\(sources[0]) and \(sources[1]) cannot be used together.")
         }
     }
 
@@ -199,8 +199,7 @@ package struct PresetOption: ParsableArguments {
 package struct WordOptions: ParsableArguments {
     package init() {}
 
-    @Option(
-        help: ArgumentHelp("The language that is spoken, such as en.", valueName: "language"))
+    @Option(help: ArgumentHelp("The language that is spoken, such as en.", valueName: "language"))
     var language: String?
 
     @Option(help: ArgumentHelp("The service's model.", valueName: "model"))
@@ -208,8 +207,7 @@ package struct WordOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "What helps the service to understand: names, spellings, a topic.",
-            valueName: "text"))
+            "What helps the service to understand: names, spellings, a topic.", valueName: "text"))
     var prompt: String?
 
     package var words: [String: String] {

@@ -127,8 +127,7 @@ enum LocalUnits {
     static func enable(_ command: String) throws(CommandFailure) {
         if let other = names.first(where: { isOfAnother($0, in: folder) }) {
             throw CommandFailure(
-                "\(folder)/\(other) was not written by utter setup local",
-                status: .configuration)
+                "\(folder)/\(other) was not written by utter setup local", status: .configuration)
         }
         try orFailure {
             let place = try Folder.make(at: folder)

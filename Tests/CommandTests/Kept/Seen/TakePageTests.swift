@@ -88,7 +88,7 @@ import Testing
     @Test(arguments: [
         (["--html"], "A page needs --html and the file"),
         (["-o", "page.html"], "A page needs --html and the file"),
-        (["--html", "-o", "page.html", "--json"], "--json excludes --html"),
+        (["--html", "-o", "page.html", "--json"], "--json and --html cannot be used together"),
     ])
     func aPageNeedsItsFile(_ words: [String], _ reason: String) {
         let error = #expect(throws: (any Error).self) { try ShowCommand.parse(words) }
