@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FoundationEssentials
 import Glibc
 import Synchronization
 import TestSupport
@@ -42,6 +43,8 @@ import Testing
                 #expect(isExpected || Self.updates, "\(script.testDescription):\n\(text)")
             }
         }
+        #expect(
+            try stage.takes() <= stage.writtenTakes, "\(script.testDescription): a take is left")
         guard Self.updates else { return }
         try Self.updating.withLock { _ in try script.update(new.dropFirst(script.common.count)) }
     }
@@ -61,6 +64,8 @@ private final class WordsStage {
     var variables = CommandRun.cleanEnvironment
     /// The status of commands whose lines name none, and the hint of those that fail without another.
     var (usualStatus, usualHint) = ("status 0", "")
+    /// The takes that the section itself has written.
+    private(set) var writtenTakes = 0
 
     /// 2026-11-27 12:00 UTC, from which the scripts count the ages of takes.
     private static let noon = 1_795_780_800.0
@@ -86,6 +91,13 @@ private final class WordsStage {
     func write(_ text: String, to path: String) throws {
         for end in path.indices where path[end] == "/" { mkdir("\(home)/\(path[..<end])", 0o700) }
         try folder.write(Array(expanded(text).utf8), to: "home/\(path)")
+        if path.hasSuffix("/take.json") { writtenTakes += 1 }
+    }
+
+    /// The takes that lie below the home, those that were removed, too.
+    func takes() throws -> Int {
+        try FileManager.default.subpathsOfDirectory(atPath: home)
+            .count { $0.hasSuffix("/take.json") }
     }
 
     /// Runs a command, and returns what came: here, or by a shell in the home.
