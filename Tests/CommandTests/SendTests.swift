@@ -241,9 +241,9 @@ import Testing
         #expect(result.outputText == "heard\n", "\(result.errorText)")
     }
 
-    @Test(arguments: ["list --json", "--help", "--version", "setup binds sway"])
-    func aStandardOutputThatTakesNothingIsSaid(_ words: String) async throws {
-        let result = try await Bench().startShell("exec \"$0\" \(words) >/dev/full", []).result()
+    @Test(arguments: [["list", "--json"], ["--help"], ["--version"], ["setup", "binds", "sway"]])
+    func aStandardOutputThatTakesNothingIsSaid(_ words: [String]) async throws {
+        let result = try await Bench().here(words, output: "/dev/full")
         #expect(result.status == .exited(74))
         #expect(
             result.errorText

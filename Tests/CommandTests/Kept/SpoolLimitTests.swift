@@ -75,17 +75,6 @@ import Testing
         #expect(try !#require(settings.first { $0.variable == variable }).accepts(text))
     }
 
-    @Test func aWrongValueIsNamed() async throws {
-        let server = try RecordingServer()
-        let bench = try Bench(server: server, ["UTTER_MAX_TAKES": "0"])
-        let result = try await bench.here("send", Clip.goForward.path)
-        #expect(result.status == .exited(78))
-        #expect(
-            result.errorText.hasPrefix("utter: error: UTTER_MAX_TAKES is '0'"),
-            "\(result.errorText)")
-        #expect(server.connectionCount == 0)
-    }
-
     @Test func aFolderThatAllMayWriteInIsRefused() async throws {
         let bench = try Bench()
         _ = try await bench.keep()

@@ -83,7 +83,7 @@ import Testing
         #expect(both.status == .exited(64))
         let speed = try await bench.run("serve", "--cassette", bad, "--speed", "0")
         #expect(speed.status == .exited(64))
-        let folder = try await bench.run("send", "--cassette", bad, Clip.goForward.path)
+        let folder = try await bench.here("send", "--cassette", bad, Clip.goForward.path)
         #expect(folder.status == .exited(78))
     }
 

@@ -173,15 +173,6 @@ import Testing
         #expect(end.errorText.hasPrefix("utter: the recogniser is counter\n"), "\(end.errorText)")
     }
 
-    @Test func aProgramThatCannotStartIsStatus78WithItsReason() async throws {
-        let result = try await Bench().run(
-            "serve", "--port", "0", "--recogniser", "echo this is why >&2; exit 5")
-        #expect(result.status == .exited(78))
-        #expect(
-            result.errorText.contains(
-                "the recogniser cannot be used: it ended with status 5: this is why"))
-    }
-
     @Test(
         arguments: [
             (["serve", "--port", "0", "--recogniser"], SIGINT, 130),

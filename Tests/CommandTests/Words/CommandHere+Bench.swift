@@ -10,8 +10,8 @@ extension Bench {
     /// Runs `utter` in the process of the test: a command that starts no take and no server.
     func here(_ words: String...) async throws -> CommandHere { try await here(words) }
 
-    func here(_ words: [String]) async throws -> CommandHere {
-        try await CommandHere.run(["utter"] + words, environment, below: folder.path)
+    func here(_ words: [String], output place: String? = nil) async throws -> CommandHere {
+        try await CommandHere.run(["utter"] + words, environment, below: folder.path, output: place)
     }
 
     /// Does a part of a command, with the settings and the variables that it would have here.

@@ -27,10 +27,10 @@ struct CommandHere {
     /// Runs a command that starts no take and no server.
     ///
     /// It must leave the process as it was, with no file open below the folder. Without a time,
-    /// which is in seconds since 1970, the system's clock is asked.
+    /// which is in seconds since 1970, the system's clock is asked. Output at a place is not read.
     static func run(
         _ words: [String], _ variables: [String: String], below folder: String,
-        input source: String = "/dev/null", time: Double? = nil
+        input source: String = "/dev/null", output place: String? = nil, time: Double? = nil
     ) async throws -> CommandHere {
         // They would become another program, and the tests with them.
         let others = Set(["serve", "demo", "keys", "fleet", "edit"])
@@ -39,7 +39,7 @@ struct CommandHere {
         let (outputPath, errorPath) = (files.path("output"), files.path("error"))
         let flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC
         let input = try OwnedDescriptor(of: source) { open(source, O_RDONLY | O_CLOEXEC) }
-        let output = try OwnedDescriptor(of: "output") { open(outputPath, flags, 0o600) }
+        let output = try OwnedDescriptor(of: "output") { open(place ?? outputPath, flags, 0o600) }
         let error = try OwnedDescriptor(of: "error") { open(errorPath, flags, 0o600) }
         let start = ProgramStart(
             words: words, variables: variables, input: input.number, output: output.number,
@@ -60,7 +60,7 @@ struct CommandHere {
         #expect(changes == [], "\(words) has left the process changed")
         withExtendedLifetime((start, input.number, output.number, error.number)) {}
         return CommandHere(
-            status: .exited(status), output: try files.read("output"),
+            status: .exited(status), output: place == nil ? try files.read("output") : [],
             error: try files.read("error"))
     }
 

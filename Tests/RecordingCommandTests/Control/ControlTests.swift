@@ -31,19 +31,6 @@ import Testing
         #expect(try await bench.run("last").outputText == "heard\n")
     }
 
-    @Test func withoutARecordingThatIsAStatusOfItsOwn() async throws {
-        for command in ["stop", "cancel", "pause", "resume"] {
-            let result = try await bench.run(command)
-            #expect(result.status == .exited(67), "\(command)")
-            #expect(
-                result.errorText
-                    == "utter: error: nothing is being recorded\n"
-                    + "utter: hint: begin with: utter start; the last transcript is printed by: "
-                    + "utter last\n")
-        }
-        #expect(try await bench.run("status").outputText == "idle\n")
-    }
-
     /// The microphone is closed when 'pause' comes back, and the text is that of one take.
     @Test func aRecordingPausesAndGoesOn() async throws {
         let recorder = try await bench.record()

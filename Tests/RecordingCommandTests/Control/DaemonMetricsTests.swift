@@ -54,18 +54,4 @@ import Testing
             #"utter_endpoint_recordings{state="running"} 0"#)
         try await server.terminate()
     }
-
-    @Test func aPlaceThatMakesNoSenseIsRefused() async throws {
-        let bench = try Bench()
-        for (words, reason) in [
-            (["daemon", "--metrics", "9464"], "an address in digits"),
-            (["serve", "--metrics", "9464"], "an address in digits"),
-            (["daemon", "--metrics", "0.0.0.0:9464"], "needs --metrics-token-file"),
-            (["serve", "--metrics-token-file", "x"], "needs --metrics"),
-        ] {
-            let result = try await bench.start(words).result()
-            #expect(result.status == .exited(64), "\(words)")
-            #expect(result.errorText.contains(reason), "\(result.errorText)")
-        }
-    }
 }

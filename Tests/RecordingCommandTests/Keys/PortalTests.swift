@@ -144,10 +144,4 @@ import Testing
         #expect(result.status == .exited(status))
         #expect(result.errorText.hasPrefix("utter: error: \(message)utter: hint: "))
     }
-
-    @Test func bothAtOnceAreAWrongCommandLine() async throws {
-        let result = try await Bench().run("keys", "--portal", "--evdev")
-        #expect(result.status == .exited(64))
-        #expect(result.errorText.contains("--portal and --evdev cannot be used together"))
-    }
 }

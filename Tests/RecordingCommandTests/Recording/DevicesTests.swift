@@ -191,10 +191,4 @@ import Testing
         let result = try await Bench(server: server).run("doctor", "service")
         #expect(result.outputText.contains("it reads while you speak"))
     }
-
-    @Test func anUnknownCheckIsAMistake() async throws {
-        let result = try await Bench().run("doctor", "keys")
-        #expect(result.status == .exited(64))
-        #expect(result.errorText.contains("there is no check 'keys'"))
-    }
 }

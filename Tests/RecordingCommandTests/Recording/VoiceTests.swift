@@ -82,14 +82,9 @@ import Testing
         #expect(device["bufferMs"] != nil)
     }
 
-    @Test func aPeriodHasItsBounds() async throws {
+    @Test func aPeriodHasItsBounds() {
         let times = ["0", "9ms", "10ms", "100ms", "101ms"]
         #expect(times.filter(KnownSettings.period.accepts) == ["10ms", "100ms"])
-        let result = try await Bench().run("-c", "recording.period=101ms")
-        #expect(result.status == .exited(64))
-        #expect(
-            result.errorText.contains(
-                "-c recording.period: '101ms' is not a time from 10ms to 100ms\n"))
     }
 }
 
