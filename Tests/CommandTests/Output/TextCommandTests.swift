@@ -94,4 +94,11 @@ import Testing
         #expect(try await bench.run("--for", "300ms", "-o", "-").outputText == "go forward\n")
         #expect(try await bench.run("send", Clip.digits.path).outputText == "go forward\n")
     }
+
+    @Test func aWrongSettingIsSaid() async throws {
+        try bench.configure("[output]\nto = \"printer\"\n")
+        let result = try await bench.here("--for", "300ms")
+        #expect(result.status == .exited(78))
+        #expect(result.errorText.contains("'output.to' is 'printer', but must be stdout, copy"))
+    }
 }

@@ -50,4 +50,13 @@ import Testing
         #expect(try await bench.run("stop").outputText == "heard\n")
         _ = try await recorder.result()
     }
+
+    @Test func aMisspeltStopWithoutARecordingComplainsAlone() async throws {
+        for command in ["stop", "toggle", "cancel"] {
+            let result = try await bench.run(command, "--frob")
+            #expect(result.status == .exited(64))
+            #expect(result.errorText.hasPrefix("utter: error: unknown option '--frob'\n"))
+        }
+        #expect(bench.card.account.opens == 0)
+    }
 }

@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func theProgramIsNamedByItsPathWhereADesktopDoesNotLookForIt() {
+    @Test func theProgramIsNamedByItsPathWhereADesktopDoesNotLookForIt() async throws {
         #expect(Desktop.word(forProgramIn: "/usr/bin") == "utter")
         #expect(Desktop.word(forProgramIn: "/usr/local/bin") == "utter")
         let word = Desktop.word(forProgramIn: "/home/a b/.local/bin")
@@ -40,6 +40,12 @@ import Testing
         #expect(
             Desktop.sway.bindings(of: word)
                 .contains("\nbindsym F9+Escape exec '/home/a b/.local/bin/utter' cancel\n"))
+        let program = try #require(BuiltProducts.path(of: "utter"))
+        let printed = try await Bench().run("setup", "binds", "sway").outputText
+        #expect(printed.contains("\nbindsym --no-repeat F9 exec "))
+        // The path of a build that is reached by a link is its true one.
+        #expect(printed.contains("/\(program.split(separator: "/").last ?? "") start\n"))
+        #expect(!printed.contains(" exec utter "))
     }
 
     /// Hyprland runs what Sway does.

@@ -231,6 +231,15 @@ import Testing
         let found = lines[(list + 1)...].prefix { !$0.contains(first) }
         #expect(found.count > 1 && found.allSatisfy { $0.lowercased().contains("whisper") })
     }
+
+    @Test func withoutATerminalItPrintsWhatToWrite() async throws {
+        let result = try await bench.run("setup")
+        #expect(result.status == .exited(0) && result.error.isEmpty)
+        #expect(result.outputText.contains(bench.configurationPath))
+        #expect(mode(bench.folder.path(".config")) == nil)
+        try bench.configure(result.outputText)
+        #expect(try await bench.run("config", "check").status == .exited(0))
+    }
 }
 
 extension Bench {
