@@ -91,7 +91,10 @@ if [ "$status" -ne 0 ]; then
     grep -E 'recorded an issue|Fatal error|unexpected signal' "$log" |
         tail -n 40 | cut -c 1-400 >&2 || true
     echo "utter: to repeat one alone:" >&2
-    sed -nE 's/.*✘ Test "?([A-Za-z_0-9]+)\(.*recorded an issue.*/    make test SUITE=\1/p' "$log" |
+    # A section of Tests/Words is one by itself.
+    sed -nE 's/.*✘ Test theWordsAreThese\(.* script → (.*) at Words.*/    UTTER_WORDS="\1" make test SUITE=WordsTests/p
+        t
+        s/.*✘ Test "?([A-Za-z_0-9]+)\(.*recorded an issue.*/    make test SUITE=\1/p' "$log" |
         sort -u >&2
     echo "utter: error: swift test ended with status $status" >&2
 elif ! grep -qE 'Test run with [1-9][0-9]* tests? .*passed' <<<"$closing"; then

@@ -195,7 +195,7 @@ struct WordListTests {
         let list = try WordList(Self.list)
         #expect(
             list.vocabulary(in: nil) == [
-                "kubectl", "Kube", "Kubernetes", "京都", "みやこ", "都", "O’Brien",
+                "kubectl", "Kube", "Kubernetes", "京都", "みやこ", "都", "江戸", "O’Brien",
             ])
         #expect(list.vocabulary(in: "de").last == "Würfel")
         #expect(list.vocabulary(in: "fr,de").last == "Würfel")

@@ -105,7 +105,7 @@ import Testing
     func onlyHTTPIsSpoken(_ url: String) async throws {
         let upload = try Upload(to: url, Self.body, isSealed: true)
         let result = try #require(await upload.result())
-        #expect(try result.reason { .unprepared($0) }.contains("rotocol"))
+        #expect(try result.reason { .badResponse($0) }.contains("Protocol"))
         #expect(upload.recorder.record.look { $0.body.isEmpty })
         #expect(result.sentByteCount == 0)
     }
