@@ -92,7 +92,7 @@ if [ "$status" -ne 0 ]; then
         tail -n 40 | cut -c 1-400 >&2 || true
     echo "utter: to repeat one alone:" >&2
     # A section of Tests/Words is one by itself.
-    sed -nE 's/.*✘ Test theWordsAreThese\(.* script → (.*) at Words.*/    UTTER_WORDS="\1" make test SUITE=WordsTests/p
+    sed -nE 's/.*✘ Test theWordsAreThese\(.* script → (.*) at [A-Za-z]+\.swift:.*/    UTTER_WORDS="\1" make test SUITE=WordsTests/p
         t
         s/.*✘ Test "?([A-Za-z_0-9]+)\(.*recorded an issue.*/    make test SUITE=\1/p' "$log" |
         sort -u >&2
