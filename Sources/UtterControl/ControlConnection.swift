@@ -206,7 +206,7 @@ final class ControlConnection {
     // MARK: - Changes
 
     func change(to status: ControlStatus) {
-        if status != told { pending = status }
+        pending = status == told ? nil : status
     }
 
     /// Tells the newest change if it is time, and the client has read the last one; says when to look

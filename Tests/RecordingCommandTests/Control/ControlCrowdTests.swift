@@ -60,6 +60,13 @@ import Testing
         #expect(follower.tellChange(now: later + .seconds(4)) == nil)
         let second = try LocalSocket.receive(from: pair.client.number)
         #expect(second == ControlAnswer.status(status(after: 3)).line)
+        // A change that is taken back before it is told is none.
+        for milliseconds in [4, 3] { follower.change(to: status(after: milliseconds)) }
+        #expect(follower.tellChange(now: later + .seconds(5)) == nil)
+        follower.change(to: status(after: 6))
+        #expect(follower.tellChange(now: later + .seconds(6)) == nil)
+        let third = try LocalSocket.receive(from: pair.client.number)
+        #expect(third == ControlAnswer.status(status(after: 6)).line)
     }
 
     @Test func aFollowerThatHasNotReadInTimeIsLetGoAndAnotherIsNot() throws {
