@@ -327,7 +327,9 @@ let package = Package(
             swiftSettings: tested),
         .testTarget(
             name: "UtterControlTests",
-            dependencies: ["UtterControl", "LinuxPlatform", "TestSupport", "Utter"],
+            dependencies: [
+                "UtterControl", "LinuxPlatform", "SpeechService", "TestSupport", "Utter",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "UtterSettingsTests",

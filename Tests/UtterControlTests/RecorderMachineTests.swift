@@ -3,6 +3,7 @@
 import Testing
 
 @testable import LinuxPlatform
+@testable import SpeechService
 @testable import Utter
 @testable import UtterControl
 
@@ -149,6 +150,35 @@ import Testing
         #expect(leave(0, hasPrinted: true) == [])
         #expect(conclude() == [])
         #expect(machine.handle(.placed).map(words) == ["tell", "forget"])
+    }
+
+    /// Whichever of two stops comes last.
+    @Test func aStartThatIsOlderThanAStopRecordsNothing() {
+        var machine = RecorderMachine(.daemon, process: 1)
+        for (ticks, command) in [(5, .stop), (3, .stop), (4, .start)]
+            as [(UInt64, ControlRequest.Command)]
+        {
+            var request = ControlRequest(command)
+            request.begun = ProcessBeginning(ticks: ticks, process: 5)
+            let actions = machine.handle(.asked(request, clients[0]))
+            let isObeyed = actions.contains { if case .obey = $0 { true } else { false } }
+            #expect(isObeyed == (command == .stop))
+        }
+    }
+
+    @Test mutating func aTakeThatBeginsShowsNoneOfTheLastOnesWords() {
+        var state = Dictation.State()
+        (state.phase, state.take) = (.recording, 1)
+        _ = machine.handle(.shown(state))
+        _ = machine.handle(.told(.heard(Transcript(plain: "go")), id))
+        _ = machine.handle(.began(2, RecorderWorld.id(2)))
+        for (take, words) in [(1, "go"), (2, "")] {
+            state.take = take
+            let texts = machine.handle(.shown(state)).compactMap { action in
+                if case .show(let status) = action { status.text } else { nil }
+            }
+            #expect(texts == [words])
+        }
     }
 
     @Test func aStopThatIsOlderThanTheTakeDoesNotEndIt() {

@@ -77,6 +77,11 @@ import Testing
         #expect(try changed(path, literal) == difference)
     }
 
+    @Test func aQuoteBehindABackslashDoesNotEndAValue() throws {
+        let difference = try changed("a", "1", in: #"a = "say \"hi\"" # b"# + "\n")
+        #expect(difference == [#"-0 a = "say \"hi\"" # b"#, "+0 a = 1 # b"])
+    }
+
     @Test(arguments: [
         ("language", "-1 language = \"en\"   # for now"), ("recording.max", "-5 max = \"30m\""),
     ])

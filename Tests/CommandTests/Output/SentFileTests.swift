@@ -44,6 +44,15 @@ import Testing
         #expect(server.requests.map(\.body).allSatisfy { $0 == server.requests[0].body })
     }
 
+    @Test func aFileThatIsSentElsewhereIsATakeOfItsOwn() async throws {
+        let bench = try Bench(server: busy())
+        #expect(try await send(bench, Clip.digits.path).status == .exited(75))
+        let other = try RecordingServer(otherwise: .answer(text: "elsewhere"))
+        let result = try await send(bench, Clip.digits.path, "--to", other.url())
+        #expect(result.outputText == "elsewhere\n")
+        #expect(try bench.takes().count == 2)
+    }
+
     @Test func onlyWhatWaitsIsNoted() async throws {
         let bench = try Bench(server: busy())
         let note = bench.folder.path("state/utter/takes-of-files")

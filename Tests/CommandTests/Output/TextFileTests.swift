@@ -219,6 +219,16 @@ import Testing
         String(decoding: try bench.folder.read(name), as: UTF8.self)
     }
 
+    /// It is found out before anything is sent.
+    @Test(arguments: ["txt", "srt", "vtt", "json"])
+    func noFileThatIsThereIsReplaced(_ ending: String) throws {
+        try bench.folder.write([], to: "talk.\(ending)")
+        let place = bench.folder.path
+        try TranscriptFolder(place, replaces: true, of: ["talk.wav"]).check("talk.wav")
+        let folder = try TranscriptFolder(place, replaces: false, of: ["talk.wav"])
+        #expect(throws: CommandFailure.self) { try folder.check("talk.wav") }
+    }
+
     /// A word without times, or with ones that cannot be, is in the text alone; the recording has an end.
     private static let odd = """
         {"text":"go forward ten meters","words":[{"word":"go","start":0.1,"end":0.4},\

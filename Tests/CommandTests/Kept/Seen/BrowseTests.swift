@@ -84,6 +84,13 @@ import Testing
         #expect(state.selected?.id == "take2")
         state.take([])
         #expect(state.selected == nil)
+        var (end, _) = steps(.last)
+        end.take(Array(end.rows.dropLast()))
+        #expect(end.selected?.id == "take2")
+        // The second of those that are found.
+        var (found, _) = steps(.character("/"), .character("c"), .enter, .last)
+        found.take(found.rows)
+        #expect(found.selected?.id == "take2")
     }
 
     /// Each key is named as long as all names have room.

@@ -88,6 +88,18 @@ import Testing
         #"{"type":"session.update","session":{"audio":{"input":\#(input)}}}"#
     }
 
+    @Test func anUpdateChangesNothingElse() async throws {
+        try await TestEndpoint.run {
+            TestEndpoint.withoutSound(&$0)
+        } _: { port, _ in
+            let client = try SocketClient(port: port)
+            try client.send(Self.update(#"{"transcription":{"language":"de"}}"#))
+            try client.send(Self.update(#"{"format":{"type":"audio/pcm","rate":16000}}"#))
+            let input = try await client.messages(until: "updated", 2).last?.session?.audio.input
+            #expect(input?.format.rate == 16_000 && input?.transcription.language == "de")
+        }
+    }
+
     private static let mistakes: [(message: String, code: String, parameter: String?)] = [
         ("hello", "invalid_json", nil), ("[1]", "invalid_json", nil),
         (#"{"type":"response.create"}"#, "unknown_parameter", "type"),

@@ -106,6 +106,18 @@ import Testing
         return recognition
     }
 
+    /// A longer recording is recognised in utterances of some 20 s.
+    @Test func theTimesOfALongRecordingGoOn() async throws {
+        var random = SeededRandom()
+        let pool = RecogniserPool(TestEndpoint.recogniser([]), maximumCount: 1)
+        let clip = try Samples.pcm("cards-three")
+        let clips = [[UInt8]](repeating: Array(clip), count: 25 * 32_000 / clip.count + 1)
+        let heard = try await recognition(of: clips.flatMap(\.self), by: pool, &random)
+        let starts = heard.words.map(\.start)
+        #expect(starts == starts.sorted() && starts.last ?? 0 > 20)
+        await pool.stop()
+    }
+
     @Test func aTextDoesNotDependOnWhatWasHeardBefore() async throws {
         let model = TestEndpoint.recogniser([])
         // The first words of each; what the decoder makes of them differs with what it knows.

@@ -88,6 +88,17 @@ func folderEntries(_ folder: TemporaryFolder) throws -> [String] {
         }
     }
 
+    @Test func whatIsAnsweredCountsNoMore() async throws {
+        try await withUploads(hears: false) {
+            $0.maximumUploadByteCountPerClient = 1_000
+        } _: { client async throws in
+            for _ in 0..<3 {
+                let place = try #require(try await create(client, 600)["location"])
+                #expect(try await client.append([0, 0], at: 600, of: place).status == 200)
+            }
+        }
+    }
+
     @Test(arguments: [429, 503])
     func soManyBytesAreTaken(status: Int) async throws {
         let folder = try TemporaryFolder()
