@@ -66,6 +66,13 @@ import Testing
         #expect(meanings == [.down, .up])
     }
 
+    @Test func aHeldPPausesOnceWhereNoReleaseIsReported() {
+        var interpreter = Self.asked("\u{1B}[?62c")
+        let pieces = Self.meanings(
+            &interpreter, (1_000, "p"), (1_500, "p"), (1_530, "p"), (9_000, "p"))
+        #expect(pieces == [.pause, .pause])
+    }
+
     /// What is typed on a terminal, and what each piece means.
     struct Story: Sendable, CustomTestStringConvertible {
         typealias Piece = (time: Int, bytes: String, meanings: [KeyInterpreter.Meaning])

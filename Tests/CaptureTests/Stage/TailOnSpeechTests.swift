@@ -93,6 +93,14 @@ import Testing
         }
     }
 
+    @Test func aSilenceIsCountedAnewBehindAPause() {
+        let (gate, silence) = (VoiceGate(), [Int16](repeating: 0, count: 16_000))
+        gate.hear(silence.span)
+        gate.beginAnew()
+        gate.hear(silence.span.extracting(first: 160))
+        #expect(gate.silentFrames == 160)
+    }
+
     @Test func piecesOfAnyLengthGiveTheSameDecision() throws {
         let frames = try SpokenWords.all[0].frames()
         let (whole, parts) = (VoiceGate(), VoiceGate())

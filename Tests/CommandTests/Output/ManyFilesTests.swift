@@ -140,8 +140,8 @@ import Testing
         let start = ContinuousClock.now
         let now = start + .seconds(10)
         var count = BatchCount("send", total: 10, at: start)
+        count.parts = [3: 0.5, 5: 0.5, 6: 0.5]
         for index in 0..<4 { count.finish(index, .seconds(30), hasFailed: index == 3) }
-        count.parts = [5: 0.5, 6: 0.5]
         let line = count.screen(at: now).lines(
             columns: columns, rows: 24, hasColour: false, at: now)[0]
         #expect(line.count < columns)

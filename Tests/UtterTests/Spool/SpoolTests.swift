@@ -282,6 +282,17 @@ import Testing
         #expect(old.obstacle(waitingUpTo: nil, at: now) == nil)
     }
 
+    @Test func eachTransferKeepsTheServiceThatItWentTo() throws {
+        try bench.keep(1) { manifest in
+            let delivery = try #require(manifest.delivery)
+            for (number, next) in [(1, "http://b/"), (2, "http://c/")] {
+                manifest.beginTransfer(number, at: Date(), to: manifest.url)
+                manifest.startAnew(at: next, by: delivery)
+            }
+            #expect(manifest.history?.map(\.url) == ["http://127.0.0.1:9/", "http://b/"])
+        }
+    }
+
     @Test func changedRulesApplyToTheTextOfTheServiceWithoutItsStopWord() throws {
         let kept = try bench.keep(1) {
             $0.state = .answered

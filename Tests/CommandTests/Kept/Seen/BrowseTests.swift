@@ -91,6 +91,8 @@ import Testing
         var (found, _) = steps(.character("/"), .character("c"), .enter, .last)
         found.take(found.rows)
         #expect(found.selected?.id == "take2")
+        found.take(found.rows.filter { $0.id != "take2" })
+        #expect(found.selected?.id == "take1")
     }
 
     /// Each key is named as long as all names have room.
