@@ -66,6 +66,16 @@ import Testing
         states.indices.map { ($0, words[5], 24) }
         + words.flatMap { text in [2, 3, 24].map { (1, text, $0) } }
 
+    @Test func aServiceIsNamedWhereThereIsRoomBehindAllElse() {
+        var state = Self.state("speak", [.text(["0:05.0"])], isSafe: true)
+        state.service = "openai"
+        let lines = Self.widths.map { columns in
+            state.lines(columns: columns, rows: 24, hasColour: false, at: Self.now)[0]
+        }
+        #expect(zip(lines, Self.widths).allSatisfy { TextWidth.columns(of: $0) < $1 }, "\(lines)")
+        #expect(lines.contains { $0.hasSuffix(" safe openai") })
+    }
+
     @Test(arguments: pages)
     func noLineIsWiderThanTheTerminalAndNoWordIsCut(
         _ index: Int, _ words: String, _ rows: Int
