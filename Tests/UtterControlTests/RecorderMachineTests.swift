@@ -132,7 +132,7 @@ import Testing
                 lines: [], report: "", isSettled: true)
             if number >= 4 {
                 _ = machine.handle(
-                    .carriedOut(ControlRequest(.stop), .stopped(number), clients[0]))
+                    .carriedOut(ControlRequest(.stop), .stopped(number), clients[number - 4]))
             }
             let told = machine.handle(.concluded(conclusion)).flatMap { action -> [ToldLine] in
                 if case .result(let conclusion, _, _) = action {
@@ -155,14 +155,17 @@ import Testing
     /// Whichever of two stops comes last.
     @Test func aStartThatIsOlderThanAStopRecordsNothing() {
         var machine = RecorderMachine(.daemon, process: 1)
-        for (ticks, command) in [(5, .stop), (3, .stop), (4, .start)]
-            as [(UInt64, ControlRequest.Command)]
-        {
-            var request = ControlRequest(command)
-            request.begun = ProcessBeginning(ticks: ticks, process: 5)
-            let actions = machine.handle(.asked(request, clients[0]))
+        let requests: [(UInt64, ControlRequest.Command, Bool)] = [
+            (5, .stop, true), (3, .stop, true), (4, .start, false), (6, .start, true),
+        ]
+        for (number, request) in requests.enumerated() {
+            var asked = ControlRequest(request.1)
+            asked.begun = ProcessBeginning(ticks: request.0, process: 5)
+            let client = ControlClientID(number: number)
+            let actions = machine.handle(.asked(asked, client))
             let isObeyed = actions.contains { if case .obey = $0 { true } else { false } }
-            #expect(isObeyed == (command == .stop))
+            #expect(isObeyed == request.2, "\(number)")
+            if asked.command == .stop { _ = machine.handle(.carriedOut(asked, .nothing, client)) }
         }
     }
 

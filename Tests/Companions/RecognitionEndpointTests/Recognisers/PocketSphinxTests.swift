@@ -110,11 +110,10 @@ import Testing
     @Test func theTimesOfALongRecordingGoOn() async throws {
         var random = SeededRandom()
         let pool = RecogniserPool(TestEndpoint.recogniser([]), maximumCount: 1)
-        let clip = try Samples.pcm("cards-three")
-        let clips = [[UInt8]](repeating: Array(clip), count: 25 * 32_000 / clip.count + 1)
-        let heard = try await recognition(of: clips.flatMap(\.self), by: pool, &random)
-        let starts = heard.words.map(\.start)
-        #expect(starts == starts.sorted() && starts.last ?? 0 > 20)
+        let silence = [UInt8](repeating: 0, count: 21 * 32_000)
+        let heard = try await recognition(
+            of: silence + Samples.pcm("cards-three"), by: pool, &random)
+        #expect(!heard.words.isEmpty && heard.words.allSatisfy { $0.start > 20 })
         await pool.stop()
     }
 
