@@ -125,14 +125,14 @@ import Testing
 
     @Test func theFailuresOfALoopAreToldWithTheNextResult() {
         var machine = RecorderMachine(.request(nil, hasPlaces: true), process: 1)
-        for (number, exit) in [(1, 76), (2, 130), (3, 0), (4, 75), (5, 0)] as [(Int, Int32)] {
+        for (number, exit) in [(1, 76), (2, 130), (3, 0), (4, 75)] as [(Int, Int32)] {
             _ = machine.handle(.began(number, RecorderWorld.id(number)))
             let conclusion = TakeConclusion(
                 take: RecorderWorld.id(number), exit: exit, text: exit == 0 ? "go" : nil,
                 lines: [], report: "", isSettled: true)
-            if number >= 4 {
+            if number == 4 {
                 _ = machine.handle(
-                    .carriedOut(ControlRequest(.stop), .stopped(number), clients[number - 4]))
+                    .carriedOut(ControlRequest(.stop), .stopped(number), clients[0]))
             }
             let told = machine.handle(.concluded(conclusion)).flatMap { action -> [ToldLine] in
                 if case .result(let conclusion, _, _) = action {

@@ -106,17 +106,6 @@ import Testing
         return recognition
     }
 
-    /// A longer recording is recognised in utterances of some 20 s.
-    @Test func theTimesOfALongRecordingGoOn() async throws {
-        var random = SeededRandom()
-        let pool = RecogniserPool(TestEndpoint.recogniser([]), maximumCount: 1)
-        let silence = [UInt8](repeating: 0, count: 21 * 32_000)
-        let heard = try await recognition(
-            of: silence + Samples.pcm("cards-three"), by: pool, &random)
-        #expect(!heard.words.isEmpty && heard.words.allSatisfy { $0.start > 20 })
-        await pool.stop()
-    }
-
     @Test func aTextDoesNotDependOnWhatWasHeardBefore() async throws {
         let model = TestEndpoint.recogniser([])
         // The first words of each; what the decoder makes of them differs with what it knows.
