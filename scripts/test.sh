@@ -91,7 +91,7 @@ if [ "$status" -ne 0 ]; then
     grep -E 'recorded an issue|Fatal error|unexpected signal' "$log" |
         tail -n 40 | cut -c 1-400 >&2 || true
     echo "utter: to repeat one alone:" >&2
-    # A section of Tests/Words is one by itself.
+    # Each section of Tests/Words can be repeated by itself.
     sed -nE 's/.*✘ Test theWordsAreThese\(.* script → (.*) at [A-Za-z]+\.swift:.*/    UTTER_WORDS="\1" make test SUITE=WordsTests/p
         t
         s/.*✘ Test "?([A-Za-z_0-9]+)\(.*recorded an issue.*/    make test SUITE=\1/p' "$log" |

@@ -80,7 +80,7 @@ import Testing
 
     @Test func theMeanComesBackEachTime() throws {
         let voice = TestSignal.voice(frames: 32_000, sampleRate: 16_000)
-        // In opposite phase, then alike; and so once more.
+        // The channels are in opposite phase, then alike, and so once more.
         let right = voice.map { -$0 } + voice.map { $0 / 2 }
         let samples = (0..<2).flatMap { _ in zip(voice + voice, right).flatMap { [$0, $1] } }
         let ours = try converted(samples, from: StreamFormat(sampleRate: 16_000, channelCount: 2))

@@ -111,7 +111,7 @@ import Testing
         #expect(later.take(playlist(0..<10)).new.isEmpty)
     }
 
-    /// However often it has stood before.
+    /// It may have stood before as long as it liked.
     @Test func oneThatStandsStillEnds() {
         var course = PlaylistCourse()
         for _ in 1..<PlaylistCourse.unchangedLimit { _ = course.take(playlist(0..<3)) }

@@ -88,7 +88,7 @@ import Testing
             problems.append("\(result.status) \(result.outputText) \(result.errorText)")
         }
         if bench.server.requests.map(\.isComplete) != [true] {
-            // A second attempt, or a program of another test that this port belonged to before.
+            // It was a second attempt, or a program of a test that had this port before.
             let requests = bench.server.requests.map {
                 "\($0.requestLine) \($0["Idempotency-Key"] ?? "") \($0.body.count) \($0.isComplete)"
             }

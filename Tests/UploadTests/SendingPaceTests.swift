@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test func aPauseOfTheSpeakerIsNotHeldBack() async throws {
-        // As much as a burst: whatever comes behind it has its pace.
+        // It is as much as a burst: whatever comes behind it has its pace.
         let burst = 16_000
         let (server, upload) = try Upload.begin(bytes(burst), by: .answer(text: "")) {
             $0.bytesPerSecond = 4 * burst

@@ -152,7 +152,7 @@ import Testing
         #expect(machine.handle(.placed).map(words) == ["tell", "forget"])
     }
 
-    /// Whichever of two stops comes last.
+    /// The order in which two stops come does not matter.
     @Test func aStartThatIsOlderThanAStopRecordsNothing() {
         var machine = RecorderMachine(.daemon, process: 1)
         let requests: [(UInt64, ControlRequest.Command, Bool)] = [

@@ -82,7 +82,7 @@ import UtterSettings
                 "there is no service 'deepgran'; did you mean 'deepgram'?"
             ),
             (["--language", "en"], nil, 64, "--language: no service is named"),
-            (["-c", "transfer.id-header=a b"], nil, 64, "-c transfer.id-header"),
+            (["-c", "transfer.id-header=a b"], nil, 64, "-c transfer.id-header: header 'a b'"),
             (["-c", "transfer.catch-up=0"], nil, 64, "-c transfer.catch-up must be "),
             (["-c", "transfer.catch-up=fast"], nil, 64, "-c transfer.catch-up must be "),
             (["-c", "retry.unknown=perhaps"], nil, 64, "-c retry.unknown must be "),

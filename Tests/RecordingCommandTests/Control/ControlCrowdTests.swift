@@ -60,7 +60,7 @@ import Testing
         #expect(follower.tellChange(now: later + .seconds(4)) == nil)
         let second = try LocalSocket.receive(from: pair.client.number)
         #expect(second == ControlAnswer.status(status(after: 3)).line)
-        // A change that is taken back before it is told is none.
+        // Nobody is told of a change that is taken back in time.
         for milliseconds in [4, 3] { follower.change(to: status(after: milliseconds)) }
         #expect(follower.tellChange(now: later + .seconds(5)) == nil)
         follower.change(to: status(after: 6))

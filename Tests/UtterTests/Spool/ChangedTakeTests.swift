@@ -8,7 +8,7 @@ import Testing
 @testable import TextRules
 @testable import Utter
 
-/// What a take keeps of itself when it goes elsewhere, or its text is made anew.
+/// A take goes elsewhere, or its text is made anew, and loses nothing of itself.
 @Suite struct ChangedTakeTests {
     private let bench: SpoolBench
 

@@ -87,7 +87,7 @@ import Testing
         var (end, _) = steps(.last)
         end.take(Array(end.rows.dropLast()))
         #expect(end.selected?.id == "take2")
-        // The second of those that are found.
+        // A search finds two, and the second is selected.
         var (found, _) = steps(.character("/"), .character("c"), .enter, .last)
         found.take(found.rows)
         #expect(found.selected?.id == "take2")

@@ -64,7 +64,7 @@ import Testing
             (-60, "now", "today"), (30, "now", "today"), (90, "1 min", "today"),
             (7_200, "2 h", "today"),
             (86_400, "1 d", ""), (86_400 * 400, "400 d", "20"),
-            // The same day of other months.
+            // These have the same day of another month.
             (86_400 * 30, "30 d", ""), (86_400 * 31, "31 d", ""),
         ] as [(Double, String, String)])
     func timesAreLocalAndTellTheAge(_ ago: Double, _ age: String, _ beginning: String) {

@@ -85,7 +85,7 @@ func folderEntries(_ folder: TemporaryFolder) throws -> [String] {
             #expect(try await create(client).status == 429)
             #expect(try await client.send("DELETE", next).status == 204)
             #expect(try await create(client).status == 201)
-            // One that was answered has given its place back already.
+            // The answered one gave its place back already.
             #expect(try await client.send("DELETE", place).status == 204)
             #expect(try await create(client).status == 429)
         }
