@@ -70,20 +70,18 @@ struct CommandLineMistake: Error {
         self.message = Self.sentence(names.asTyped(message, in: command, typed))
         hints = []
         let (options, others) = names.sorted(words, of: command)
-        let number = options.first { CommandNames.isNumber($0) }
-        if let number, self.message.hasPrefix("missing value") {
-            self.message += ": '\(number)' is not taken as one, since it begins with '-'"
-        }
         if let steps = options.compactMap({ Int($0) }).first, Self.takingIDs.contains(command) {
             hints = ["did you mean 'last~\(-steps)'?"]
         } else if let option = options.first(where: { !names.isKnown($0, to: command) }) {
             let name = String(option.prefix { $0 != "=" })
             self.message = "unknown option '\(name)'"
             hints = [Self.hint(forOption: name, of: command, names)].compactMap { $0 }
+        } else if let number = options.first(where: { CommandNames.isNumber($0) }) {
+            hints = ["'\(number)' is taken for an option, since it begins with '-'"]
         } else if command == names.usual {
             hints = [Self.hint(forWords: others, names)].compactMap { $0 }
         } else if let word = others.first, case let known = names.subcommands(command),
-            !known.isEmpty, !known.contains(word), self.message.contains("unexpected argument")
+            !known.isEmpty, !known.contains(word)
         {
             self.message = "there is no command '\(command) \(word)'"
             let near = EditDistance.nearest(to: word, among: known)
